@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a listener lets be asked. */
+/* Which requests the rules of a listener's scope allow. */
 #include "tests/room.h"
 #include "tools/informer-gateway/config/access_scope.h"
 #include "writer/base/message.h"
@@ -23,8 +23,8 @@ allows_list(const char *rule, const char *group, const char *resource, const cha
 		      &(struct gw_attributes){"list", group, "v1", resource, "", namespace_, "", "", "", ""});
 }
 
-/* A name stands for its resource in its group, and no other. */
-TEST_CASE(names_are_exact)
+/* A rule's name matches that resource in that group alone. */
+TEST_CASE(a_name_matches_one_resource)
 {
 	assert_true(allows_list("pods", "", "pods", ""));
 	assert_true(allows_list("services,pods", "", "pods", "web"));
@@ -37,8 +37,8 @@ TEST_CASE(names_are_exact)
 	assert_false(allows_list("deployments.apps.example.com", "apps", "deployments", ""));
 }
 
-/* A star is all of them, or of a group; never secrets, which are named or not there. */
-TEST_CASE(a_star_has_no_secrets)
+/* A star covers all resources, or all of one group. It never covers core secrets: a rule must name them. */
+TEST_CASE(a_star_does_not_cover_secrets)
 {
 	assert_true(allows_list("*", "", "pods", ""));
 	assert_true(allows_list("*", "apps", "deployments", "web"));
@@ -46,11 +46,11 @@ TEST_CASE(a_star_has_no_secrets)
 	assert_false(allows_list("*.apps", "", "pods", ""));
 	assert_false(allows_list("*", "", "secrets", ""));
 	assert_true(allows_list("*,secrets", "", "secrets", "web"));
-	assert_true(allows_list("*", "example.com", "secrets", "")); /* another's, of that name */
+	assert_true(allows_list("*", "example.com", "secrets", "")); /* secrets of another group */
 }
 
-/* Subresources are named, too. */
-TEST_CASE(subresources_are_named)
+/* A rule covers a subresource only if it names the subresource. */
+TEST_CASE(subresources_must_be_named)
 {
 	struct gw_attributes status = {"get", "", "v1", "pods", "status", "web", "a", "", "", ""};
 
@@ -64,8 +64,8 @@ TEST_CASE(subresources_are_named)
 	assert_false(allows("deployments.apps", &status));
 }
 
-/* A rule with namespaces has neither all of them nor what has none. */
-TEST_CASE(namespaces_bound_a_rule)
+/* A rule with namespaces allows neither a list over all namespaces nor a resource without namespaces. */
+TEST_CASE(namespaces_limit_a_rule)
 {
 	assert_true(allows_list("pods?namespaces=web,db", "", "pods", "db"));
 	assert_false(allows_list("pods?namespaces=web,db", "", "pods", "kube-system"));
@@ -73,8 +73,8 @@ TEST_CASE(namespaces_bound_a_rule)
 	assert_false(allows_list("nodes?namespaces=web", "", "nodes", ""));
 }
 
-/* Verbs are those that are named, and all where none is. */
-TEST_CASE(verbs_bound_a_rule)
+/* A rule allows the verbs that it names, or all reads if it names none. */
+TEST_CASE(verbs_limit_a_rule)
 {
 	struct gw_attributes a = {"watch", "", "v1", "pods", "", "web", "", "", "", ""};
 
@@ -94,7 +94,7 @@ allows_path(const char *rule, const char *verb, const char *path)
 	return allows(rule, &attributes);
 }
 
-/* Discovery and health need no rule, other paths one; no resource is a path. */
+/* Discovery and health need no rule. Every other path needs its own, and paths of resources have none. */
 TEST_CASE(paths_are_discovery_or_named)
 {
 	static const char *const open[] = {"/api",     "/api/",        "/api/v1",
@@ -114,8 +114,7 @@ TEST_CASE(paths_are_discovery_or_named)
 	assert_false(allows_path("/metrics", "post", "/metrics"));
 }
 
-/* What is no rule is refused, in words that have it. */
-TEST_CASE(what_is_no_rule_is_refused)
+TEST_CASE(an_invalid_rule_is_refused_with_a_message)
 {
 	static const char *const wrong[] = {"",
 					    "Pods",

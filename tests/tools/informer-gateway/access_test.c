@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may ask what, by a listener's profile and by the API server's word. */
+/* Who may ask what, by the listener's profile and the API server's decision. */
 #include "tests/tools/informer-gateway/access_world.h"
 
 /* ---- tokens ---- */
 
-/* Identities and requests: what is allowed is what the API server allows, all else is refused. */
+/* A listener with tokens allows what the API server allows and refuses everything else. */
 ACCESS_TEST(the_api_server_decides_for_tokens)
 {
 	static const struct {
@@ -41,15 +41,15 @@ ACCESS_TEST(the_api_server_decides_for_tokens)
 		{"Bearer t-viewer", {"get", "", "", "", "", "", "", "", "", "/api"}, GW_ACCESS_ALLOWED},
 		{"Bearer t-viewer", {"get", "", "", "", "", "", "", "", "", "/metrics"}, GW_ACCESS_FORBIDDEN},
 		{"Bearer t-admin", {"get", "", "", "", "", "", "", "", "", "/metrics"}, GW_ACCESS_FORBIDDEN},
-		{"Bearer t-agent", POD("get", "web", "a"), GW_ACCESS_ALLOWED},         /* our own audience */
-		{"Bearer t-other", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED}, /* another's */
+		{"Bearer t-agent", POD("get", "web", "a"), GW_ACCESS_ALLOWED},         /* our audience */
+		{"Bearer t-other", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED}, /* another audience */
 		{"Bearer t-nobody", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
 		{"Bearer ", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
 		{"Basic dDp0", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
 		{"Bearer t-admin t-admin", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
 		{"t-admin", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
 		{NULL, POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
-		/* secrets are served where the listener names them, and nowhere else */
+		/* a listener serves secrets only if its scope names them */
 		{"Bearer t-admin",
 		 {"list", "", "v1", "secrets", "", "", "", "", "", ""},
 		 GW_ACCESS_FORBIDDEN},
@@ -59,7 +59,7 @@ ACCESS_TEST(the_api_server_decides_for_tokens)
 	};
 
 	gw_texts_add(&w->tokens->audiences, "informer-gateway");
-	for (int round = 0; round < 2; round++) { /* asked, and remembered */
+	for (int round = 0; round < 2; round++) { /* asked, then from memory */
 		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 			enum gw_outcome outcome = access_world_ask(w, w->tokens, rows[i].authorization,
 								   &rows[i].attributes);
@@ -70,8 +70,8 @@ ACCESS_TEST(the_api_server_decides_for_tokens)
 	}
 }
 
-/* A scope beside reviews is an upper bound: within it the API server decides, outside nobody is asked. */
-ACCESS_TEST(a_scope_narrows_what_tokens_may)
+/* A scope limits what reviews can allow. The API server is not asked about a request outside the scope. */
+ACCESS_TEST(a_scope_limits_what_tokens_may_ask)
 {
 	struct gw_attributes here = access_world_pods("list", "web", ""),
 			     there = access_world_pods("list", "db", "");
@@ -81,7 +81,7 @@ ACCESS_TEST(a_scope_narrows_what_tokens_may)
 	l = access_world_listener(w, GW_PROFILE_TOKENS, "pods,secrets?namespaces=web");
 	assert_int_equal(access_world_ask(w, l, "Bearer t-admin", &here), GW_ACCESS_ALLOWED);
 	assert_int_equal(access_world_ask(w, l, "Bearer t-admin", &secrets),
-			 GW_ACCESS_ALLOWED); /* it names them */
+			 GW_ACCESS_ALLOWED); /* the scope names secrets */
 	assert_int_equal(w->server.access_reviews, 2);
 	assert_int_equal(access_world_ask(w, l, "Bearer t-admin", &there), GW_ACCESS_FORBIDDEN);
 	assert_string_equal(w->got.identity->user, "admin");
@@ -89,8 +89,8 @@ ACCESS_TEST(a_scope_narrows_what_tokens_may)
 	assert_int_equal(access_world_ask(w, l, "Bearer t-viewer", &secrets), GW_ACCESS_FORBIDDEN);
 }
 
-/* The reason of the API server comes along, and nothing of the token does. */
-ACCESS_TEST(a_refusal_has_its_reason)
+/* A refusal carries the API server's reason, and no request to the API server contains the token. */
+ACCESS_TEST(a_refusal_carries_the_servers_reason)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
 
@@ -102,7 +102,7 @@ ACCESS_TEST(a_refusal_has_its_reason)
 
 /* ---- the other profiles ---- */
 
-/* By their connection, and the scope: nobody else is asked; without either nothing is. */
+/* On Unix sockets and with client certificates the peer and the scope decide. The API server is not asked. */
 ACCESS_TEST(a_scope_decides_for_connections)
 {
 	static const enum gw_profile profiles[] = {GW_PROFILE_UNIX, GW_PROFILE_CERTIFICATES};
@@ -140,9 +140,11 @@ ACCESS_TEST(a_scope_decides_for_connections)
 	assert_int_equal(w->server.token_reviews + w->server.access_reviews, 0);
 }
 
-/* Without identity the scope decides; a listener that passes through serves nothing; one without profile
- * neither. */
-ACCESS_TEST(nobody_gets_what_no_rule_names)
+/*
+ * An insecure listener allows what its scope allows. A listener that passes through, or has no profile,
+ * allows nothing from the arena.
+ */
+ACCESS_TEST(nothing_is_allowed_without_a_rule)
 {
 	struct gw_attributes here = access_world_pods("get", "web", "a"),
 			     there = access_world_pods("list", "", "");
@@ -160,8 +162,8 @@ ACCESS_TEST(nobody_gets_what_no_rule_names)
 	assert_int_equal(w->server.token_reviews, 0);
 }
 
-/* Health is for anybody where the listener says so, and nothing beside it is. */
-ACCESS_TEST(health_is_open_where_it_is_said)
+/* With open_health a listener serves /livez to everybody, and nothing else. */
+ACCESS_TEST(open_health_admits_everybody_to_livez)
 {
 	struct gw_attributes live = gw_attributes_of_path("/livez"),
 			     each = gw_attributes_of_path("/livez/ping");
@@ -172,14 +174,14 @@ ACCESS_TEST(health_is_open_where_it_is_said)
 	assert_int_equal(access_world_ask(w, w->tokens, NULL, &each), GW_ACCESS_UNAUTHENTICATED);
 }
 
-/* A Unix socket's listener lets in its uids, and its gids by any group; root as everybody else. */
-ACCESS_TEST(ids_are_let_in_that_are_named)
+/* A Unix socket admits the configured uids and gids, also supplementary groups. Root is no exception. */
+ACCESS_TEST(configured_ids_are_admitted)
 {
 	struct gw_listener_config *l = access_world_listener(w, GW_PROFILE_UNIX, NULL);
 	gid_t others[] = {30, 40};
 	const struct {
 		struct gw_peer peer;
-		const char *user; /* NULL: nobody */
+		const char *user; /* NULL: refused */
 	} rows[] = {
 		{{.has_credentials = true, .uid = 1000, .gid = 1000}, "uid:1000"},
 		{{.has_credentials = true, .uid = 1, .gid = 40}, "uid:1"},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access of a watch, asked again while it goes on. */
+/* The access of a running watch is reviewed again. */
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/access/access_watch.h"
 
 #define MINUTE 60000ul
-#define KEPT (2 * MINUTE) /* a decision, as it is configured */
+#define KEPT (2 * MINUTE) /* how long an allowed decision is kept */
 
-/* {"exp":1700000060}: a minute from when the world begins */
+/* {"exp":1700000060}: 60 s after the world begins */
 #define JWT "h.eyJleHAiOjE3MDAwMDAwNjB9.s"
 
 static const struct review_token tokens[] = {{"t", "u", NULL, NULL}, {JWT, "short", NULL, NULL}, {0}};
@@ -17,7 +17,7 @@ struct watched {
 	struct access_world a;
 	struct gw_question question;
 	struct gw_access_watch *watch;
-	const char *why; /* it turned; NULL: it goes on */
+	const char *why; /* why access ended; NULL: the watch goes on */
 };
 
 static void
@@ -27,7 +27,7 @@ turned(void *ctx, const char *why)
 
 	assert_null(w->why);
 	w->why = why;
-	gw_access_watch_end(w->watch); /* at once, as may be */
+	gw_access_watch_end(w->watch); /* a callback may end its own watch */
 	w->watch = NULL;
 }
 
@@ -41,7 +41,7 @@ allowed(void *ctx, const struct gw_decision *decision)
 					 turned, w);
 }
 
-/* Another watch, by this token. */
+/* Add a watch with this token. */
 static void
 watch_by(struct watched *w, const char *authorization)
 {
@@ -75,7 +75,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Time passes, and the API server answers what it is asked then. */
+/* Let time pass, then let the API server answer the reviews that are due. */
 static void
 pass(struct watched *w, uint64_t ms)
 {
@@ -92,8 +92,8 @@ pass_seconds(struct watched *w, unsigned seconds)
 
 #define TEST(name) TEST_CASE_OF(struct watched *w, set_up, tear_down, name)
 
-/* It is asked again before the decision is old, token and access, and goes on while it is allowed. */
-TEST(it_is_asked_again_in_time)
+/* Token and access are reviewed again before the decision expires. The watch goes on while it is allowed. */
+TEST(a_watch_is_reviewed_before_its_decision_expires)
 {
 	w->a.clock.chance = 0; /* the last moment */
 	for (unsigned i = 1; i <= 10; i++) {
@@ -105,8 +105,8 @@ TEST(it_is_asked_again_in_time)
 	}
 }
 
-/* Each at a time of its own, in the last quarter. */
-TEST(the_time_is_drawn)
+/* Each watch is reviewed at its own random time in the last quarter of the decision's life. */
+TEST(the_time_of_a_review_is_random)
 {
 	gw_access_watch_end(w->watch);
 	w->a.clock.chance = UINT32_MAX;
@@ -114,10 +114,10 @@ TEST(the_time_is_drawn)
 	assert_true(virtual_clock_next(&w->a.clock) >= KEPT * 3 / 4);
 	assert_true(virtual_clock_next(&w->a.clock) <= KEPT * 3 / 4 + 1);
 	virtual_clock_advance(&w->a.clock, KEPT * 3 / 4 + 1);
-	assert_int_equal(review_server_waiting(&w->a.server), 1); /* though the old decision holds still */
+	assert_int_equal(review_server_waiting(&w->a.server), 1); /* the old decision is still valid */
 }
 
-/* Who asks the same shares the answer: 100 watches of one identity cost two reviews a turn. */
+/* 100 watches of one identity share the answers: two reviews a round. */
 TEST(equal_watches_share_an_answer)
 {
 	struct gw_access_watch *others[100];
@@ -137,8 +137,8 @@ TEST(equal_watches_share_an_answer)
 		gw_access_watch_end(others[i]);
 }
 
-/* When the decision turns it ends, by the word about the token or about the access. */
-TEST(it_ends_when_the_decision_turns)
+/* A watch ends when a review of its token or of its access refuses, with that review's reason. */
+TEST(a_refused_review_ends_the_watch)
 {
 	w->a.server.grants = NULL;
 	pass(w, KEPT);
@@ -154,8 +154,8 @@ TEST(it_ends_when_the_decision_turns)
 	assert_string_equal(w->why, "its token is nobody's any more");
 }
 
-/* It ends with its token, whatever the API server would still say. */
-TEST(it_ends_with_its_token)
+/* A watch ends when its token expires, even if the API server would still allow it. */
+TEST(an_expired_token_ends_the_watch)
 {
 	gw_access_watch_end(w->watch);
 	watch_by(w, "Bearer " JWT);
@@ -165,8 +165,8 @@ TEST(it_ends_with_its_token)
 	assert_string_equal(w->why, "the proof of its identity has run out");
 }
 
-/* While the API server is away it goes on for five minutes behind its last decision, and no longer. */
-TEST(nobody_to_ask_is_borne_for_five_minutes)
+/* A watch outlives its last decision by five minutes while the API server is away, and no longer. */
+TEST(an_absent_server_is_tolerated_for_five_minutes)
 {
 	w->a.server.code = -111;
 	pass_seconds(w, 299);
@@ -175,7 +175,7 @@ TEST(nobody_to_ask_is_borne_for_five_minutes)
 	assert_string_equal(w->why, "nobody could say whether it is still allowed");
 }
 
-/* It comes back before that: all is well. */
+/* A watch goes on when the API server answers again within those five minutes. */
 TEST(an_api_server_that_comes_back_is_asked)
 {
 	w->a.server.code = -111;
@@ -185,8 +185,8 @@ TEST(an_api_server_that_comes_back_is_asked)
 	assert_null(w->why);
 }
 
-/* What a scope lets be asked is asked nobody again. */
-TEST(a_scope_asks_nobody)
+/* A watch that a scope allowed is not reviewed again. */
+TEST(a_scope_needs_no_review)
 {
 	struct gw_identity *identity = gw_identity_of_uid(7);
 	struct gw_access_watch *watch;
@@ -197,7 +197,7 @@ TEST(a_scope_asks_nobody)
 	watch = gw_access_watch_begin(w->a.access, &w->question, identity, 0, turned, w);
 	assert_true(virtual_clock_next(&w->a.clock) == CLOCK_NEVER);
 	gw_access_watch_end(watch);
-	identity->expires_ms = w->a.clock.now + 1000; /* as a certificate does */
+	identity->expires_ms = w->a.clock.now + 1000; /* as a certificate's */
 	w->watch = gw_access_watch_begin(w->a.access, &w->question, identity, 0, turned, w);
 	virtual_clock_advance(&w->a.clock, 1001);
 	assert_string_equal(w->why, "the proof of its identity has run out");

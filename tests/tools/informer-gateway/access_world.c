@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world for tests of access; see access_world.h. */
 #include "tests/tools/informer-gateway/access_world.h"
 
 static const struct review_token tokens[] = {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A world for tests of access: an API server that knows some tokens and grants, a clock that the test moves,
- * and what was decided last.
- */
+/* An API server that knows some tokens and grants, a clock that the test moves, and the last decision. */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_ACCESS_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_ACCESS_WORLD_H
 
@@ -17,10 +14,10 @@ struct access_world {
 	struct gw_access_config config;
 	struct gw_config listeners;
 	struct gw_config of_tokens;
-	struct gw_listener_config *tokens; /* its only one: reviews tokens, without a scope */
+	struct gw_listener_config *tokens; /* of of_tokens: reviews tokens, without a scope */
 	struct gw_access *access;
 	uint64_t client;        /* who asks */
-	struct gw_decision got; /* identity: a reference */
+	struct gw_decision got; /* holds a reference to its identity */
 	char *reason;
 	unsigned decisions;
 };
@@ -33,18 +30,17 @@ int access_world_tear_down(void **state);
 #define ACCESS_TEST(name)                                                                                    \
 	TEST_CASE_OF(struct access_world *w, access_world_set_up, access_world_tear_down, name)
 
-/* A listener of this profile, with a rule in its scope; rule NULL: with none. Lent until the next one is
- * made. */
+/* A listener of this profile whose scope has the rule (NULL: no rule). Valid until the next call. */
 struct gw_listener_config *access_world_listener(struct access_world *w, enum gw_profile profile,
 						 const char *rule);
 
-/* What gw_access_ask() is given to tell: it counts, and remembers what was said last. */
+/* The callback for gw_access_ask(): stores the decision and counts it. */
 void access_world_decided(void *ctx, const struct gw_decision *decision);
 
-/* Ask; the API server has not answered yet. */
+/* Ask. The API server has not answered yet. */
 struct gw_check *access_world_begin(struct access_world *w, const struct gw_listener_config *l,
 				    const char *authorization, const struct gw_attributes *attributes);
-/* Ask, let the API server answer; what came of it. */
+/* Ask and let the API server answer. Returns the outcome. */
 enum gw_outcome access_world_ask(struct access_world *w, const struct gw_listener_config *l,
 				 const char *authorization, const struct gw_attributes *attributes);
 

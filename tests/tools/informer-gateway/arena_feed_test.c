@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The feed: from commits of informerd's to a log of upstream's RVs. */
+/* The feed turns informerd's commits into a log in the order of the API server's RVs. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
 SET_UP(set_up, arena_world_opened("a101 b102 @103", false))
@@ -12,11 +12,11 @@ struct feed {
 		const char *told, *heard;
 	} steps[3];
 	struct {
-		uint64_t rv; /* a watch from here on, behind all that */
+		uint64_t rv; /* where a watch begins after all steps */
 		const char *heard;
 	} from[3];
 	const char *view; /* or NULL */
-	uint64_t resets;  /* times that the order was lost */
+	uint64_t resets;  /* how often the log began anew */
 };
 
 static void
@@ -34,42 +34,42 @@ expect_feed(struct arena_world *w, const struct feed *f)
 	assert_int_equal(w->pods->feed.stats.resets, f->resets);
 }
 
-/* What is told behind "a101 b102 @103", and what is heard of it, as a test. */
+/* A test: the gateway starts with "a101 b102 @103"; a step says a commit and what a watcher hears of it. */
 #define FEED(name, ...)                                                                                      \
 	TEST(name)                                                                                           \
 	{                                                                                                    \
 		expect_feed(w, &(const struct feed){__VA_ARGS__});                                           \
 	}
 
-/* What is there when the gateway comes is no change; from then on each change is told at its own RV. */
+/* Objects present at the start are no changes. Each later change is reported at its own RV. */
 FEED(changes_are_told_at_their_own_rv,
      .steps = {{NULL, "@103"}, {"a104 c105 @105", "a104 +c105 @105"}, {"-b106 @106", "-b106 @106"}})
 
-/* A deletion that nobody saw has no RV: it is told at that of before, and again to who returns with it. */
+/* A deletion that was not seen is reported at the previous RV, and again to a watch resumed from that RV. */
 FEED(an_unseen_deletion_is_told_at_the_rv_before_it, .steps = {{"-a? c120 @130", "-a103 +c120 @130"}},
      .from = {{103, "-a103 +c120 @130"}, {120, "@130"}, {102, "410"}})
 
-/* Where another object took the name unseen, the old one's end comes before it. */
+/* If another object took the name unseen, the old object's deletion comes first. */
 FEED(a_name_taken_anew_is_a_deletion_and_an_addition,
      .steps = {{"b110 a120#2 @130", "b110 -a110 +a120 @130"}, {"a140#3 @140", "-a130 +a140 @140"}},
      .from = {{110, "-a110 +a120 -a130 +a140 @140"}, {120, "-a130 +a140 @140"}, {130, "-a130 +a140 @140"}})
 
-/* An object that is deleted and created under one name within a commit is told as both. */
+/* An object deleted and created again under one name within a commit is reported as both. */
 FEED(deleted_and_created_within_a_commit,
      .steps = {{"-a104 a105#2 a106#2 -b107 @107", "-a104 +a105 a106 -b107 @107"}})
 
-/* RVs that fall (a server was restored from a backup) are another history: watches have lost their place. */
+/* When RVs fall (the server was restored from a backup), the log begins anew and watches get 410. */
 FEED(rvs_that_fall_begin_the_log_anew, .steps = {{"a104 @105", "a104 @105"}, {"a90 @95", "410"}},
      .from = {{95, "@95"}}, .view = "a90 b102 @95", .resets = 1)
 
-/* An object that turns up with an old RV (somebody repaired the store) does not fit: all list anew. */
+/* When an object appears with an old RV (its store was repaired), the log begins anew and watches get 410. */
 FEED(a_change_from_the_past_begins_the_log_anew, .steps = {{"c99 @110", "410"}}, .resets = 1)
 
-/* An update that changes no RV is none of upstream's. */
+/* An update with an unchanged RV is not reported. */
 FEED(the_same_rv_is_no_change, .steps = {{"a101:n2 @104", "@104"}})
 
-/* A commit is in the log as a whole or not at all: nothing is told that its RV has not reached. */
-TEST(what_the_rv_has_not_reached_waits)
+/* A commit enters the log as a whole. Nothing of it is reported before its RV is reached. */
+TEST(changes_wait_for_their_commits_rv)
 {
 	arena_world_say(w, "a104 b105");
 	arena_world_say(w, "c106");
@@ -100,9 +100,8 @@ change_much(struct broker_fixture *fx, void *context)
 }
 
 /*
- * Who falls behind by more than its queue holds is told of the newest states: watches go on, and states
- * between are skipped, deletions are not. Whoever was told of some of these states by another server cannot
- * go on from them: what came and went meanwhile is told to nobody.
+ * After a queue overflow watches go on: they get the newest states and every deletion, but skip states
+ * between. A watch resumed from a skipped RV gets 410.
  */
 TEST(an_overflow_skips_states_but_no_deletion)
 {
@@ -121,8 +120,8 @@ TEST(an_overflow_skips_states_but_no_deletion)
 	arena_world_expect(w, "a71001 @71001");
 }
 
-/* An informerd that takes over its predecessor's arena goes on with the log. */
-TEST_CASE_IN(set_up_generations, arena_world_tear_down, a_new_generation_goes_on)
+/* The log goes on when another informerd takes over the arena. */
+TEST_CASE_IN(set_up_generations, arena_world_tear_down, the_log_goes_on_over_a_takeover)
 {
 	struct arena_world *w = *state;
 
@@ -132,7 +131,7 @@ TEST_CASE_IN(set_up_generations, arena_world_tear_down, a_new_generation_goes_on
 	arena_world_expect(w, "a104 ?b105 @105");
 }
 
-/* One that lists anew has another history: everything is told anew, and watches have lost their place. */
+/* When the next informerd lists anew, the log begins anew and watches get 410. */
 TEST(a_lost_lineage_begins_the_log_anew)
 {
 	broker_fixture_replace(w->fx, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects made straight from the arena are those that a parse of the same text makes, but for one thing: an
- * object that was stored as upstream sent it is not fitted to its type anew.
+ * An object made from the arena equals the one that a parse of its JSON gives. One exception: an object
+ * stored as the API server sent it is not fitted to its type again.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 struct made {
 	struct api_registry registry;
-	struct api_resource plain; /* pods, of which no type is known: nothing is fitted */
+	struct api_resource plain; /* pods without a known type: nothing is fitted */
 	struct gw_object_maker maker;
 };
 
@@ -36,7 +36,7 @@ end(struct made *m)
 	api_registry_done(&m->registry);
 }
 
-/* What is made of the object's JSON by parsing it. */
+/* The object made by parsing the object's JSON. */
 static struct api_object *
 parsed(struct made *m, const struct informer_object *object, char *text)
 {
@@ -97,7 +97,7 @@ compare_all(struct reader_world *w)
 	return count;
 }
 
-/* A value of every kind, escapes and U+0000 come out as they went in. */
+/* Values of every kind, escapes and U+0000 come out unchanged. */
 TEST_CASE(a_pod_of_all_kinds_is_the_same)
 {
 	struct reader_world *w = reader_world_new(pod_of_all_kinds);
@@ -109,8 +109,7 @@ TEST_CASE(a_pod_of_all_kinds_is_the_same)
 	reader_world_free(w);
 }
 
-/* Metadata without an RV gets a place for one. */
-TEST_CASE(an_object_without_an_rv_has_a_place_for_it)
+TEST_CASE(metadata_without_an_rv_gets_a_place_for_one)
 {
 	struct reader_world *w = reader_world_new(
 		"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"}}");
@@ -153,7 +152,6 @@ read_pods(const char *folder)
 	assert_true(count > 0);
 }
 
-/* Pods of real size are the same. */
 TEST_CASE(pods_of_real_size_are_the_same)
 {
 	struct reader_world *w;
@@ -168,7 +166,7 @@ TEST_CASE(pods_of_real_size_are_the_same)
 		free(pods[i]);
 }
 
-/* Documents of any form, as the body of a pod. */
+/* Random documents as the body of a pod come out unchanged. */
 TEST_CASE(random_documents_are_the_same)
 {
 	struct json_random random = {.seed = 20, .plain = true};
@@ -192,8 +190,8 @@ TEST_CASE(random_documents_are_the_same)
 	json_random_done(&random);
 }
 
-/* Selectors cannot tell two states apart that have the same labels and fields, and can where one differs. */
-TEST_CASE(states_that_selectors_tell_apart)
+/* Two states differ for selectors only if their labels or selectable fields differ. */
+TEST_CASE(selectors_compare_labels_and_fields)
 {
 	static const char *const texts[] = {
 		"{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"labels\":{\"x\":\"1\"}},\"spec\":{"
@@ -222,8 +220,7 @@ TEST_CASE(states_that_selectors_tell_apart)
 	reader_world_free(w);
 }
 
-/* An RV is a number, or none. */
-TEST_CASE(rvs_are_numbers)
+TEST_CASE(an_rv_is_read_as_a_number)
 {
 	assert_int_equal(gw_rv_parse("1234", 4), 1234);
 	assert_int_equal(gw_rv_parse("", 0), 0);

@@ -17,7 +17,7 @@ add(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* Another entry: group, version, resource, kind; its namespace and selectors. */
+/* Add an entry of this group, version, resource, kind, namespace and selectors. */
 static void
 cache(struct arena_world *w, const char *gvrk, const char *namespace_, const char *labels, const char *fields)
 {
@@ -46,7 +46,7 @@ find(struct arena_world *w, const char *group, const char *plural, const char *n
 	return resource ? gw_resources_find(w->arena, &want, ret) : -ENXIO;
 }
 
-/* The entry that answers such a request, which there is. */
+/* The entry that answers this request. It must exist. */
 static struct gw_entry *
 found(struct arena_world *w, const char *plural, const char *ns)
 {
@@ -60,7 +60,7 @@ found(struct arena_world *w, const char *plural, const char *ns)
 
 #define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
 
-/* Served is what is cached, with what is known of its kind; other known kinds are not. */
+/* The registry serves what is cached, with what discovery says of the kind, and no other kinds. */
 TEST(served_is_what_is_cached)
 {
 	struct api_resource *r;
@@ -85,8 +85,8 @@ TEST(served_is_what_is_cached)
 	assert_null(r->shorts[2]);
 }
 
-/* A request is answered by an entry that has all of it: its namespace, or all; its selectors' objects. */
-TEST(an_entry_answers_what_it_has_all_of)
+/* An entry answers a request if it caches every object that the request asks for. */
+TEST(an_entry_answers_what_it_caches_wholly)
 {
 	struct gw_entry *e = NULL;
 
@@ -111,7 +111,7 @@ TEST(an_entry_answers_what_it_has_all_of)
 	assert_int_equal(find(w, "", "secrets", NULL, NULL, "type=t", &e), 0);
 }
 
-/* informerd starts anew, and caches only pods by now. */
+/* Start the next informerd with a configuration of pods alone. */
 static void
 restart_with_pods(struct broker_fixture *fx)
 {
@@ -136,7 +136,7 @@ count_wake(void *context)
 	++*(unsigned *)context;
 }
 
-/* What informerd drops is gone, and its watches are told; what it has again is the same resource. */
+/* A resource dropped by informerd ends its watches. Once cached again, it is the same entry. */
 TEST_CASE_IN(set_up_generations, arena_world_tear_down, a_resource_may_go_and_come_back)
 {
 	struct arena_world *w = *state;
@@ -167,8 +167,7 @@ TEST_CASE_IN(set_up_generations, arena_world_tear_down, a_resource_may_go_and_co
 	arena_world_tell(w, "a104 @104");
 }
 
-/* Before informerd runs there is nothing, and no failure. */
-TEST(without_informerd_there_is_nothing_yet)
+TEST(without_informerd_the_registry_is_empty)
 {
 	broker_fixture_stop(w->fx);
 	assert_int_equal(gw_arena_new(&w->options, &w->arena), 0);

@@ -21,7 +21,7 @@ request_for(const struct arena_world *w)
 
 /* ---- lists ----------------------------------------------------------------- */
 
-/* "a101 b102 @110 +": the objects, the list's RV, and whether there is a token, which is kept. */
+/* The result as "a101 b102 @110 +": objects, the list's RV, and + for a continue token, which is kept. */
 static void
 read_list(struct arena_world *w, struct api_list *list, char token[400])
 {
@@ -47,7 +47,7 @@ read_list(struct arena_world *w, struct api_list *list, char token[400])
 	api_buf_done(&body);
 }
 
-/* The same, from its opening; "410", "429" as the status has it. */
+/* Open a list and return its result; "410", "429" for a refusal. */
 static const char *
 list(struct arena_world *w, struct api_query *query, char token[400])
 {
@@ -68,7 +68,7 @@ list(struct arena_world *w, struct api_query *query, char token[400])
 
 #define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
 
-/* Pages show one state, whatever happens between them; when it is no longer kept the next one is 410. */
+/* All pages show one state, whatever changes between them. After that state is dropped, a page is 410. */
 TEST(pages_show_one_state)
 {
 	struct api_query first = {.limit = 2}, second = {.limit = 2};
@@ -85,8 +85,8 @@ TEST(pages_show_one_state)
 	assert_string_equal(list(w, &second, next), "410");
 }
 
-/* Selectors are answered from indexes, and every object that is answered is looked at. */
-TEST(selected_objects_alone)
+/* A selected list visits only the objects that the index gives. */
+TEST(a_selected_list_visits_selected_objects_alone)
 {
 	struct api_query node = {0}, label = {0};
 	char token[400], *error;
@@ -99,8 +99,7 @@ TEST(selected_objects_alone)
 	api_query_done(&label);
 }
 
-/* A list whose memory informerd takes back is broken off, never shown as whole. */
-TEST(a_list_that_is_taken_away_breaks_off)
+TEST(a_list_whose_memory_is_taken_back_breaks_off)
 {
 	struct api_request request = request_for(w);
 	struct api_query query = {0};
@@ -117,8 +116,7 @@ TEST(a_list_that_is_taken_away_breaks_off)
 	assert_string_equal(list(w, &query, token), "a111 b102 c103 d104 @111");
 }
 
-/* While a commit is half told, or nothing is there yet, the client is asked to come again. */
-TEST(what_is_not_whole_is_asked_for_again)
+TEST(an_incomplete_cache_answers_try_again)
 {
 	struct api_query query = {0};
 	char token[400];
@@ -167,7 +165,7 @@ close_watch(struct watcher *x)
 	x->store->close(x->store);
 }
 
-/* "ADDED a111 …": its lines at a time, bookmarks with their RV, errors with their code. */
+/* The next lines, as "ADDED a111 …"; bookmarks with their RV, errors with their code. */
 static const char *
 lines(struct arena_world *w, struct watcher *x, uint64_t now_ms)
 {
@@ -198,8 +196,8 @@ lines(struct arena_world *w, struct watcher *x, uint64_t now_ms)
 	return w->text;
 }
 
-/* A watcher of a node is woken by its node's changes alone, and told where its objects come and go. */
-TEST(a_node_is_told_of_its_own)
+/* A watch of one node is woken by that node's changes alone. It hears objects enter and leave the node. */
+TEST(a_watch_of_a_node_hears_that_node_alone)
 {
 	struct watcher x;
 
@@ -214,7 +212,7 @@ TEST(a_node_is_told_of_its_own)
 	close_watch(&x);
 }
 
-/* What no selector sees is told to who watches without one, in frames that are made once. */
+/* Watches without selectors share frames, each made once. */
 TEST(frames_are_shared)
 {
 	struct api_frame *one, *two;
@@ -232,7 +230,7 @@ TEST(frames_are_shared)
 	close_watch(&y);
 }
 
-/* Where another informerd lists anew, and has nothing that the watch was not told of, it goes on. */
+/* A watch goes on when the next informerd lists anew and the watch has missed nothing. */
 TEST(a_watch_that_missed_nothing_goes_on)
 {
 	const struct gw_feed *feed = &w->pods->feed;
@@ -240,7 +238,7 @@ TEST(a_watch_that_missed_nothing_goes_on)
 	struct gw_reading reading;
 	struct watcher x;
 
-	/* the new arena's count of changes is behind the old one's */
+	/* the new arena counts fewer changes than the old one */
 	for (unsigned rv = 111; rv < 120; rv++) {
 		char said[32];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views: one RV, in order, whole or as a hint leaves it; kept for continue tokens, and taken away. */
+/* Views: one RV, in order, whole or narrowed by a hint; kept for continue tokens, and taken away. */
 #include <inttypes.h>
 #include <malloc.h>
 
@@ -9,7 +9,7 @@
 
 SET_UP(set_up, arena_world_opened("b/x101 a/y102 a/x103:n2 ab/a104 a.b/a105:n2 zz106 aa107 @110", false))
 
-/* A view of all, whose items are still to be put in order. */
+/* A view of all objects that is not sorted yet. */
 static struct api_view *
 chosen(struct arena_world *w, uint64_t rv)
 {
@@ -32,7 +32,7 @@ open_at(struct arena_world *w, uint64_t rv)
 
 #define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
 
-/* A view stays what it was, whatever changes; a watch goes on right behind it. */
+/* A view does not change. A watch can begin right after its RV. */
 TEST(a_view_stays_what_it_was)
 {
 	uint64_t shown, position;
@@ -54,8 +54,8 @@ TEST(a_view_stays_what_it_was)
 	gw_view_close(view);
 }
 
-/* A view can be begun amid its keys, and says how many of a namespace are left. */
-TEST(seeking_and_counting)
+/* A view can begin at any key and counts the objects left in a namespace. */
+TEST(a_view_seeks_and_counts)
 {
 	struct api_view *view = open_at(w, 0);
 	struct api_object *object;
@@ -73,8 +73,8 @@ TEST(seeking_and_counting)
 	gw_view_close(view);
 }
 
-/* Hints leave what they name, by namespace, name, node and labels, and together. */
-TEST(hints_leave_what_they_name)
+/* Hints narrow a view by namespace, name, node and labels, also combined. */
+TEST(hints_narrow_a_view)
 {
 	struct gw_hint ns = {.namespace_ = "a"}, name = {.namespace_ = "a", .name = "y"},
 		       nobody = {.namespace_ = "a", .name = "none"},
@@ -91,12 +91,12 @@ TEST(hints_leave_what_they_name)
 	assert_string_equal(arena_world_view(w, 0, &both), "a/x103 @110");
 	assert_string_equal(arena_world_view(w, 0, &labels), "a/x103 b/x101 zz106 @110");
 	assert_string_equal(arena_world_view(w, 0, &labels_in), "a/x103 @110");
-	/* what libinformer does not understand is no hint */
+	/* a selector that libinformer does not understand is no hint */
 	assert_string_equal(arena_world_view(w, 0, &odd), "a/x103 a/y102 @110");
 }
 
-/* An RV that nobody holds a token for is gone when the next one is in; 410. */
-TEST(an_rv_that_nobody_holds_is_gone)
+/* An RV without a continue token is dropped at the next commit and is then 410. */
+TEST(an_rv_without_a_token_is_dropped)
 {
 	assert_int_not_equal(strcmp(arena_world_view(w, 110, NULL), "410"), 0);
 	w->now_ms += 1001;
@@ -115,8 +115,8 @@ hold_now(struct arena_world *w)
 	gw_view_close(view);
 }
 
-/* What a continue token was given out for is kept for a minute, whatever it is narrowed to then. */
-TEST(a_held_rv_is_kept_for_a_minute)
+/* An RV with a continue token is kept for a minute, also for narrower views of it. */
+TEST(an_rv_with_a_token_is_kept_for_a_minute)
 {
 	struct gw_hint ns = {.namespace_ = "a"};
 
@@ -133,7 +133,7 @@ TEST(a_held_rv_is_kept_for_a_minute)
 	assert_string_equal(arena_world_view(w, 110, &ns), "410");
 }
 
-/* No more than so many are held: the oldest goes first. Objects come in the order of keys, byte by byte. */
+/* The number of held RVs is limited: the oldest goes first. Objects come in byte order of their keys. */
 TEST(the_oldest_held_goes_first)
 {
 	char said[64];
@@ -150,8 +150,8 @@ TEST(the_oldest_held_goes_first)
 			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz112 @112");
 }
 
-/* Who asks for the same within a second gets the same moment, and its sorted keys. */
-TEST(those_of_one_second_share_a_moment)
+/* Equal requests within a second get one moment and one sorted order. */
+TEST(requests_within_a_second_share_a_moment)
 {
 	struct api_view *a = open_at(w, 0), *b = open_at(w, 0);
 
@@ -166,7 +166,7 @@ TEST(those_of_one_second_share_a_moment)
 	assert_int_equal(gw_moments_count(w->arena), 0);
 }
 
-/* Read one object by a name of its own, and hold the moment for who would go on. */
+/* Read one object by name and hold the moment as a continue token does. */
 static void
 ask_for(struct arena_world *w, unsigned number)
 {
@@ -184,10 +184,10 @@ ask_for(struct arena_world *w, unsigned number)
 }
 
 /*
- * Who asks for something else each time leaves no more than a few orders of items behind, however long the
- * moment is held; what is being read stays, and what everybody asks for is sorted once.
+ * A held moment keeps few sorted orders, however many different ones are asked for. Orders in use stay, and a
+ * shared one is sorted once.
  */
-TEST(orders_that_nobody_reads_do_not_pile_up)
+TEST(unused_orders_do_not_pile_up)
 {
 	struct api_view *reading = open_at(w, 0);
 	struct api_object *object;
@@ -200,7 +200,7 @@ TEST(orders_that_nobody_reads_do_not_pile_up)
 	for (unsigned i = 8; i < 1000; i++)
 		ask_for(w, i);
 	assert_int_equal(gw_moments_count(w->arena), 1);
-	assert_in_range(mallinfo2().uordblks, 0, some + 16384); /* 992 of them are more */
+	assert_in_range(mallinfo2().uordblks, 0, some + 16384); /* 992 orders would take more */
 	object = gw_view_next(reading);
 	assert_string_equal(object->key, "a/y");
 	api_object_unref(object);
@@ -208,10 +208,10 @@ TEST(orders_that_nobody_reads_do_not_pile_up)
 }
 
 /*
- * informerd takes a held view's memory back: the view ends and says so, its RV is gone, the log and its
- * watches go on, and the next view is one of now.
+ * When informerd takes a held view's memory back, the view ends with an error and its RV is dropped. The log,
+ * its watches and new views go on.
  */
-TEST(a_view_that_was_taken_away_says_so)
+TEST(a_view_whose_memory_is_taken_back_ends)
 {
 	struct api_view *view = open_at(w, 0);
 	struct api_object *object = gw_view_next(view);
@@ -232,7 +232,7 @@ TEST(a_view_that_was_taken_away_says_so)
 			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz112 @112");
 }
 
-/* Beside the seven that are there so many come, in "m" and in "n" by turns. */
+/* So many objects are added to the seven, in "m" and "n" by turns. */
 #define COMING (2 * GW_SLICE + 500)
 #define EVERY (COMING + 7)
 
@@ -249,7 +249,7 @@ say_many(struct arena_world *w)
 	api_buf_done(&said);
 }
 
-/* How many objects a view shows, in order. */
+/* The number of objects that a view shows, in order. */
 static unsigned
 count_in_order(struct api_view *view)
 {
@@ -267,8 +267,8 @@ count_in_order(struct api_view *view)
 }
 
 /*
- * No call of gw_view_ready() looks at more than GW_SLICE objects, also where few of them are wanted. What is
- * read, said and left between two of them changes nothing of the view; who asks for the same goes on with it.
+ * No call of gw_view_ready() looks at more than GW_SLICE objects, even if few are selected. Other calls
+ * between do not change the view, and equal requests share the work.
  */
 TEST(items_are_put_in_order_in_slices)
 {
@@ -305,7 +305,7 @@ TEST(items_are_put_in_order_in_slices)
 	gw_view_close(selected);
 }
 
-/* A view that is left, or whose memory is taken back, while it is filled ends there. */
+/* A view that is closed, or whose memory is taken back, while it is filled ends without harm. */
 TEST(a_view_may_end_while_it_is_filled)
 {
 	struct api_view *left, *taken;
@@ -324,7 +324,7 @@ TEST(a_view_may_end_while_it_is_filled)
 	gw_view_close(taken);
 }
 
-/* One more view in which so many objects may be. */
+/* Open one more view of up to this many objects. */
 static int
 choose(struct arena_world *w, const char *labels, struct api_view **ret_view)
 {
@@ -337,14 +337,14 @@ choose(struct arena_world *w, const char *labels, struct api_view **ret_view)
 }
 
 /*
- * Views share a budget. Who asks for more than there is room for is told so before his view has begun; who
- * asks for what another has is not, and what nobody reads gives way.
+ * Views share a budget. A request beyond it is refused before its view begins. A shared view costs nothing
+ * more, and unused ones are dropped.
  */
 TEST(views_share_a_budget)
 {
 	struct api_view *view[3];
 
-	w->views.most = 2000; /* two of seven objects */
+	w->views.most = 2000; /* room for two views of seven objects */
 	assert_int_equal(choose(w, "app!=a", &view[0]), 0);
 	assert_true(w->views.held > 0);
 	assert_int_equal(choose(w, "app!=b", &view[1]), 0);
@@ -364,8 +364,7 @@ TEST(views_share_a_budget)
 	assert_int_equal(w->views.held, 0);
 }
 
-/* A single object is the newest there is. */
-TEST(one_object_by_its_key)
+TEST(one_object_is_read_in_its_newest_state)
 {
 	struct api_object *object;
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plays upstream to a store in this process, and shows what the gateway makes of it. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
 #include <inttypes.h>
@@ -207,7 +206,7 @@ arena_world_pump(struct arena_world *w)
 
 /* ---- what it tells --------------------------------------------------------- */
 
-/* The RV must be in the text, too. */
+/* The RV of an object, which must also stand in its text. */
 static size_t
 write_object(char *at, size_t size, const struct api_object *object, uint64_t rv)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An arena with pods whose changes a test speaks as upstream would, and the gateway's side of it. What is
- * told is written down in short:
+ * An arena with pods, whose changes a test writes as upstream would send them, and the gateway's side of it.
+ * The notation:
  *
- *	say     "a101"      a is there, or changed, at RV 101
- *	        "a101:n2"   and stands on the node n2 (else n1)
- *	        "a101=web"  and its label app is web (else its name)
- *	        "a101#2"    and is another one of that name
- *	        "-a105"     it was deleted, at RV 105
- *	        "-a?"       it is gone, which nobody saw
- *	        "x/a101"    in the namespace x (else default)
- *	        "@110"      everything up to RV 110 is in
- *	        "@?"        a list is being taken in
- *	heard   "+a101 a102 -a105 ?a110 @110"   ADDED, MODIFIED, DELETED, MODIFIED of what is not known
+ * \tsay     "a101"      a was added or changed at RV 101
+ * \t        "a101:n2"   and is on the node n2 (else n1)
+ * \t        "a101=web"  and its label app is web (else its name)
+ * \t        "a101#2"    and is another object of that name
+ * \t        "-a105"     a was deleted at RV 105
+ * \t        "-a?"       a is gone, and its deletion was not seen
+ * \t        "x/a101"    in the namespace x (else default)
+ * \t        "@110"      everything up to RV 110 is published
+ * \t        "@?"        a list is being applied
+ * \theard   "+a101 a102 -a105 ?a110 @110"   ADDED, MODIFIED, DELETED, MODIFIED with an unknown old state
  */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
@@ -30,45 +30,45 @@ struct arena_world {
 	struct gw_arena_options options;
 	struct gw_arena *arena;
 	struct gw_entry *pods;
-	struct gw_store *store; /* that sees everything */
+	struct gw_store *store; /* without a hint */
 	uint64_t position;
 	uint64_t now_ms; /* the gateway's clock */
 	struct api_share history, views;
 	char text[ARENA_WORLD_TEXT];
 };
 
-/* said before the gateway comes. generations: informerd can be followed by another that takes over. */
+/* The world with `said` published before the gateway starts. generations: another informerd can take over. */
 struct arena_world *arena_world_new(const char *said, bool generations);
 void arena_world_free(struct arena_world *w);
 int arena_world_tear_down(void **state);
 
-/* The gateway comes (again): its log begins with what is there. */
+/* Start the gateway (again): its log begins with what is published. */
 void arena_world_open(struct arena_world *w);
 struct arena_world *arena_world_opened(const char *said, bool generations);
 void arena_world_close(struct arena_world *w);
 
 /* Say, and commit once. */
 void arena_world_say(struct arena_world *w, const char *said);
-/* Dispatch until the log was told up to this RV. */
+/* Dispatch until the log has reached this RV. */
 void arena_world_reach(struct arena_world *w, uint64_t rv);
-/* Say what ends with "@RV", and reach that. */
+/* Say what ends with "@RV", and dispatch until the log has reached it. */
 void arena_world_tell(struct arena_world *w, const char *said);
-/* Dispatch as long as there is something to do. */
+/* Dispatch until nothing is left to do. */
 void arena_world_pump(struct arena_world *w);
 
-/* The store's events from its position on: valid until the next call. "410": the place is gone. */
+/* The store's events from its position on, valid until the next call; "410" if the position is gone. */
 const char *arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *position);
-/* The world's own store hears this, from its position on; or from behind an RV on: "410" where it cannot. */
+/* The world's own store hears this from its position on, or from after an RV on; "410" if it cannot. */
 void arena_world_expect(struct arena_world *w, const char *heard);
 void arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *heard);
 /* A view as "a101 b102"; "410", "again". */
 const char *arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint);
-/* A view that shows no more than a copy of the hint. */
+/* Narrow a view by a copy of the hint. */
 int arena_world_choose(struct api_view *view, const struct gw_hint *hint);
-/* Make it ready, and seek. */
+/* Make the view ready, and seek. */
 void arena_world_seek(struct api_view *view, const char *key);
 
-/* Dispatch until the condition holds. A fact needs far fewer dispatches, under a sanitizer too. */
+/* Dispatch until the condition holds. It takes far fewer dispatches, also under a sanitizer. */
 #define ARENA_DISPATCHES_MAX 5000
 #define arena_world_until(w, condition)                                                                      \
 	do {                                                                                                 \
@@ -76,7 +76,7 @@ void arena_world_seek(struct api_view *view, const char *key);
 			arena_world_wait_some(w);                                                            \
 		assert_true(condition);                                                                      \
 	} while (0)
-/* Rest until something comes, briefly, and dispatch. */
+/* Wait a moment for something to come, and dispatch. */
 void arena_world_wait_some(struct arena_world *w);
 
 #endif

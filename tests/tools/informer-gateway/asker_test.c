@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to the API server: what is remembered of its answers, and what becomes of those that are none. */
+/* Reviews by the API server: what is remembered of the answers, and what bad answers do. */
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/access/asker.h"
 
 /* ---- what is remembered ---- */
 
-/* Who asks what was asked waits for the same answer; who asks later gets it at once. */
+/* Equal questions wait for one answer. A later equal question is answered from memory. */
 ACCESS_TEST(equal_questions_are_asked_once)
 {
 	struct gw_attributes a = access_world_pods("list", "web", "");
@@ -26,8 +26,8 @@ ACCESS_TEST(equal_questions_are_asked_once)
 	assert_int_equal(w->server.access_reviews, 2);
 }
 
-/* What was allowed holds for its time and not a moment longer; a refusal for its own, which is shorter. */
-ACCESS_TEST(decisions_grow_old)
+/* An allowed decision holds for its configured time. A refusal holds for its own, shorter time. */
+ACCESS_TEST(decisions_expire)
 {
 	struct gw_attributes yes = access_world_pods("list", "web", ""),
 			     no = access_world_pods("list", "", "");
@@ -48,8 +48,7 @@ ACCESS_TEST(decisions_grow_old)
 	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &yes), GW_ACCESS_UNAUTHENTICATED);
 }
 
-/* A token that ends sooner than that holds until it ends. */
-ACCESS_TEST(a_token_does_not_outlive_itself)
+ACCESS_TEST(a_decision_ends_with_its_token)
 {
 	/* {"exp":1700000060}: a minute from now */
 	static const char jwt[] = "h.eyJleHAiOjE3MDAwMDAwNjB9.s";
@@ -67,7 +66,7 @@ ACCESS_TEST(a_token_does_not_outlive_itself)
 	assert_int_equal(access_world_ask(w, w->tokens, header, &a), GW_ACCESS_UNAUTHENTICATED);
 }
 
-/* A question of more than 10 kB is answered, and not remembered. */
+/* A question of more than 10 kB is answered and not remembered. */
 ACCESS_TEST(long_questions_are_not_remembered)
 {
 	struct gw_attributes a = access_world_pods("list", "web", "");
@@ -85,8 +84,8 @@ ACCESS_TEST(long_questions_are_not_remembered)
 
 /* ---- what goes wrong ---- */
 
-/* An answer that is none lets nobody in, is not remembered, and is asked for again. */
-ACCESS_TEST(no_answer_is_no_leave)
+/* A bad answer about a token allows nothing, is not remembered, and is asked for again. */
+ACCESS_TEST(a_bad_answer_about_a_token_allows_nothing)
 {
 	static const struct {
 		int code;
@@ -117,8 +116,8 @@ ACCESS_TEST(no_answer_is_no_leave)
 	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
 }
 
-/* The same of the second question; what says allowed and denied is denied. */
-ACCESS_TEST(no_answer_about_access_is_no_leave)
+/* A bad answer about access allows nothing. An answer of both allowed and denied is a denial. */
+ACCESS_TEST(a_bad_answer_about_access_allows_nothing)
 {
 	static const struct {
 		int code;
@@ -146,7 +145,7 @@ ACCESS_TEST(no_answer_about_access_is_no_leave)
 	}
 }
 
-/* A review that hangs ends in time, and all who wait for it are told. */
+/* A review that hangs ends at its timeout, and every question that waits for it is answered. */
 ACCESS_TEST(a_review_that_hangs_ends)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
@@ -160,8 +159,8 @@ ACCESS_TEST(a_review_that_hangs_ends)
 	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
 }
 
-/* Who goes before the answer is not told; the others are. */
-ACCESS_TEST(who_goes_is_not_told)
+/* A cancelled question gets no answer. The other questions for the same review get theirs. */
+ACCESS_TEST(a_cancelled_question_is_not_answered)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
 	struct gw_check *check;
@@ -173,7 +172,7 @@ ACCESS_TEST(who_goes_is_not_told)
 	assert_int_equal(w->decisions, 1);
 }
 
-/* So many tokens that nobody knows, from one client; the API server does not answer. */
+/* Ask about so many unknown tokens as one client. The API server does not answer. */
 static void
 flood(struct access_world *w, uint64_t client, unsigned count)
 {
@@ -188,8 +187,7 @@ flood(struct access_world *w, uint64_t client, unsigned count)
 	}
 }
 
-/* Tokens tried by the thousand: so many reviews at a time, the rest is told to come later, and who may is
- * known. */
+/* A flood of tokens starts few reviews. Other questions are told to retry, and known decisions stay known. */
 ACCESS_TEST(a_flood_of_tokens_is_bounded)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
@@ -205,8 +203,8 @@ ACCESS_TEST(a_flood_of_tokens_is_bounded)
 	assert_int_equal(w->got.outcome, GW_ACCESS_ALLOWED);
 }
 
-/* One client's flood takes a quarter of the room, and another client is asked about meanwhile. */
-ACCESS_TEST(a_flood_costs_other_clients_nothing)
+/* One client's flood takes a quarter of the reviews. Another client's questions are still asked. */
+ACCESS_TEST(a_flood_leaves_room_for_other_clients)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
 
@@ -217,7 +215,7 @@ ACCESS_TEST(a_flood_costs_other_clients_nothing)
 	assert_int_equal(review_server_waiting(&w->server), w->config.reviews / 4 + 1);
 }
 
-/* The floods of many together leave a quarter of it for watches that are looked at again. */
+/* The floods of many clients leave a quarter of the reviews for running watches. */
 ACCESS_TEST(floods_leave_room_for_watches)
 {
 	for (unsigned client = 1; client < 100; client++)
@@ -225,8 +223,8 @@ ACCESS_TEST(floods_leave_room_for_watches)
 	assert_int_equal(review_server_waiting(&w->server), w->config.reviews * 3 / 4);
 }
 
-/* Watches that are looked at again have all of the room, and no more than that. */
-ACCESS_TEST(watches_have_all_of_the_room)
+/* Running watches may take all reviews, and no more. */
+ACCESS_TEST(watches_may_take_all_reviews)
 {
 	struct gw_attributes a = access_world_pods("watch", "", "");
 	struct gw_question question = {.listener = w->tokens, .attributes = &a, .since_ms = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request asks, in upstream's terms. */
+/* The attributes that a request is authorized by, in upstream's terms. */
 #include <sodium.h>
 
 #include "tests/room.h"
@@ -13,8 +13,8 @@ of(const struct gw_attributes *asked)
 	return gw_attributes_of(asked, name);
 }
 
-/* A name makes a get; none a list, or a watch. Selectors belong to these two. */
-TEST_CASE(verbs_follow_from_what_is_named)
+/* A path with a name is a get, one without is a list or a watch. Only these two have selectors. */
+TEST_CASE(the_verb_follows_from_the_path)
 {
 	struct gw_attributes a;
 
@@ -31,8 +31,8 @@ TEST_CASE(verbs_follow_from_what_is_named)
 	assert_string_equal(a.group, "apps");
 }
 
-/* A namespace is in itself: who may read it there may read it. */
-TEST_CASE(a_namespace_is_in_its_own)
+/* A request for a namespace is authorized in that namespace. */
+TEST_CASE(a_namespace_belongs_to_itself)
 {
 	struct gw_attributes a;
 
@@ -46,8 +46,8 @@ TEST_CASE(a_namespace_is_in_its_own)
 	assert_string_equal(a.namespace_, "");
 }
 
-/* A list of one name is of that name, as RBAC's resourceNames want it; of no other selector. */
-TEST_CASE(a_list_of_one_name_has_it)
+/* A list that selects metadata.name=X has the name X, for RBAC. No other selector gives a name. */
+TEST_CASE(a_list_of_one_name_has_that_name)
 {
 	static const struct {
 		const char *selector, *name;
@@ -78,8 +78,7 @@ TEST_CASE(a_list_of_one_name_has_it)
 	}
 }
 
-/* A name that is longer than any is none. */
-TEST_CASE(a_name_that_cannot_be_is_none)
+TEST_CASE(a_name_that_is_too_long_is_none)
 {
 	char selector[GW_NAME_MAX + 32] = "metadata.name=";
 
@@ -88,7 +87,7 @@ TEST_CASE(a_name_that_cannot_be_is_none)
 			    "");
 }
 
-/* Each part counts in a digest, and where one ends and the next begins; so do who asks, and the key. */
+/* Digests differ if any attribute, a boundary between two, the identity or the key differs. */
 TEST_CASE(digests_tell_questions_apart)
 {
 	static const uint8_t key[GW_DIGEST] = {1}, other_key[GW_DIGEST] = {2};
@@ -114,8 +113,7 @@ TEST_CASE(digests_tell_questions_apart)
 	assert_memory_not_equal(digest, other, GW_DIGEST);
 }
 
-/* A method is a verb; what is no write is a read. */
-TEST_CASE(methods_are_verbs)
+TEST_CASE(each_method_has_its_verb)
 {
 	assert_string_equal(gw_attributes_verb("POST", NULL), "create");
 	assert_string_equal(gw_attributes_verb("PUT", "a"), "update");

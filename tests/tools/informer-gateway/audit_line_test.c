@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as a line of JSON. */
 #include <cjson/cJSON.h>
 
 #include "tests/room.h"
 #include "tools/informer-gateway/gate/audit_line.h"
 
-/* What is there is told in a stable order, what is empty is left out. */
-TEST_CASE(a_line_has_what_is_known)
+/* The members come in a stable order, and empty ones are left out. */
+TEST_CASE(a_line_has_the_known_members)
 {
 	const struct gw_attributes a = {"list", "", "v1", "pods", "", "web", "", "", "app=a", ""};
 	const struct gw_audit_entry entry = {.wall_ms = 1700000000123,
@@ -33,8 +32,8 @@ TEST_CASE(a_line_has_what_is_known)
 	api_buf_done(&out);
 }
 
-/* Whatever a client writes, it is one line, JSON, UTF-8, and not too long. */
-TEST_CASE(a_line_stays_one)
+/* Whatever a client sends, the line is a single line of bounded length, valid JSON and UTF-8. */
+TEST_CASE(a_line_stays_one_line)
 {
 	char name[3000];
 	const struct gw_attributes a = {
@@ -56,8 +55,7 @@ TEST_CASE(a_line_stays_one)
 	api_buf_done(&out);
 }
 
-/* What was refused before anybody looked has a line, too. */
-TEST_CASE(a_request_of_nobody_has_a_line)
+TEST_CASE(a_request_refused_before_authentication_has_a_line)
 {
 	const struct gw_audit_entry entry = {
 		.listener = "l", .source = "unix", .decision = "none", .code = 400};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines into a file, by a thread. */
+/* A thread writes audit lines into a file. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/gate/audit_log.h"
@@ -29,8 +29,8 @@ assert_file(const char *path, const char *text)
 
 #define TEST(name) TEST_CASE_OF(const char *dir, temp_dir_setup, temp_dir_teardown, name)
 
-/* Lines stand there when it is closed, behind those of before; the file is its owner's alone. */
-TEST(lines_are_written)
+/* Closing the log writes all lines at the end of the file. Only its owner can read the file. */
+TEST(lines_are_appended)
 {
 	const char *path = temp_path(dir, "audit");
 	struct gw_audit_log *log = begin(path);
@@ -47,8 +47,7 @@ TEST(lines_are_written)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-/* Somebody renamed it: the next line begins a new one. */
-TEST(a_renamed_file_is_begun_anew)
+TEST(after_a_rename_the_next_line_begins_a_new_file)
 {
 	struct gw_audit_log *log;
 
@@ -61,10 +60,7 @@ TEST(a_renamed_file_is_begun_anew)
 	assert_file(temp_path(dir, "moved.old"), "");
 }
 
-/*
- * Lines that cannot be written are lost, which is logged; the file that can be written to says how many they
- * were.
- */
+/* Lines that cannot be written are lost and logged. The next line written tells how many were lost. */
 TEST(lost_lines_are_counted)
 {
 	const char *path = temp_path(dir, "full");
@@ -88,8 +84,8 @@ TEST(lost_lines_are_counted)
 	close(ends[1]);
 }
 
-/* A line beyond what may wait is lost at once; one that fits is written. */
-TEST(there_is_room_for_so_much)
+/* A line beyond the queue's room is lost at once. A line that fits is written. */
+TEST(the_queue_is_bounded)
 {
 	const char *path = temp_path(dir, "room");
 	struct gw_audit_log *log = begin(path);
@@ -109,8 +105,7 @@ TEST(there_is_room_for_so_much)
 	free(line);
 }
 
-/* A file that cannot be opened is said at the start. */
-TEST_CASE(no_file_is_said_at_once)
+TEST_CASE(a_file_that_cannot_be_opened_fails_the_start)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	struct gw_audit_log *log = NULL;

@@ -29,7 +29,7 @@ put(struct gw_change_log *log, uint64_t rv)
 	return gw_change_log_put(log, pod_change("default/a", "n1", "n1", rv));
 }
 
-/* The RV of the change with which a watch from an RV goes on; 0: the end; 410. */
+/* The RV of the first change for a watch from this RV; 0: the end of the log; 410. */
 static uint64_t
 next_after(const struct gw_change_log *log, uint64_t rv)
 {
@@ -42,15 +42,14 @@ next_after(const struct gw_change_log *log, uint64_t rv)
 
 #define TEST(name) TEST_CASE_OF(struct gw_change_log *log, set_up, tear_down, name)
 
-/* A log that has not begun has no positions. */
-TEST(before_it_begins_there_is_no_position)
+TEST(before_the_log_begins_it_has_no_position)
 {
 	assert_int_equal(next_after(log, 0), 410);
 	assert_int_equal(next_after(log, 100), 410);
 }
 
-/* A watch goes on with the first change above its RV, whether that RV is one of the log's or not. */
-TEST(a_position_is_behind_its_rv)
+/* A watch goes on with the first change above its RV, also if the log lacks that RV. */
+TEST(a_watch_begins_after_its_rv)
 {
 	gw_change_log_begin(log, 100);
 	put(log, 1103);
@@ -66,8 +65,8 @@ TEST(a_position_is_behind_its_rv)
 	assert_int_equal(log->told, 1110);
 }
 
-/* What has no RV of its own is told again to whoever comes with that RV; once it was dropped that is 410. */
-TEST(what_has_no_rv_of_its_own_is_told_again)
+/* A change without an RV is repeated to each watch from the RV before it. Once dropped, that RV is 410. */
+TEST(a_change_without_an_rv_is_repeated)
 {
 	struct api_event change = pod_change("default/b", "n1", NULL, 1103);
 
@@ -85,7 +84,7 @@ TEST(what_has_no_rv_of_its_own_is_told_again)
 	assert_int_equal(next_after(log, 1104), 0);
 }
 
-/* The oldest go first when there are too many bytes, and the newest stays whatever its size. */
+/* The oldest changes go when the log is too large. The newest stays whatever its size. */
 TEST(the_oldest_go_first)
 {
 	size_t one;
@@ -106,8 +105,7 @@ TEST(the_oldest_go_first)
 	assert_int_equal(log->floor, 1200);
 }
 
-/* What is younger than 75 seconds stays, however much it is. */
-TEST(what_is_fresh_stays)
+TEST(changes_younger_than_75_s_stay)
 {
 	gw_change_log_begin(log, 1000);
 	log->options.bytes = 1;
@@ -116,12 +114,12 @@ TEST(what_is_fresh_stays)
 		put(log, rv);
 	assert_int_equal(log->next - log->first, 10);
 	assert_int_equal(next_after(log, 1190), 1191);
-	gw_change_log_trim(log, log->bytes / 2); /* somebody needs the room */
+	gw_change_log_trim(log, log->bytes / 2); /* another log needs the room */
 	assert_int_equal(log->next - log->first, 5);
 }
 
-/* A share counts what logs hold: their objects, and what was made of them for watches. */
-TEST(all_that_is_held_is_counted)
+/* The share counts what logs hold: their objects, and the frames made of them for watches. */
+TEST(objects_and_frames_are_counted)
 {
 	struct api_event event;
 	struct api_frame *frame = api_frame_new("frame", 5);
@@ -137,13 +135,12 @@ TEST(all_that_is_held_is_counted)
 	api_frame_unref(frame);
 	assert_int_equal(logged_share.held, objects + 5);
 	gw_change_log_trim(log, 1);
-	assert_int_equal(logged_share.held, objects / 2 + 5); /* the watch still has it */
+	assert_int_equal(logged_share.held, objects / 2 + 5); /* the watch still holds it */
 	api_events_done(&event, 1);
 	assert_int_equal(logged_share.held, log->bytes);
 }
 
-/* In a new era no position of before is one. */
-TEST(a_new_era_has_other_positions)
+TEST(a_new_era_drops_all_positions)
 {
 	uint64_t before, era;
 
@@ -160,7 +157,7 @@ TEST(a_new_era_has_other_positions)
 	assert_int_equal(next_after(log, 500), 410);
 }
 
-/* Older changes can be put in front: positions that stand are the same, older RVs have one now. */
+/* Older changes can be put in front. Existing positions stay, and older RVs get one. */
 TEST(older_changes_can_be_put_in_front)
 {
 	uint64_t position = 0;
@@ -178,7 +175,7 @@ TEST(older_changes_can_be_put_in_front)
 	assert_int_equal(next_after(log, 969), 1001);
 }
 
-/* No watch begins within a gap; one from before it or from its end goes on. */
+/* No watch begins within a gap. A watch from before the gap or from its end goes on. */
 TEST(no_watch_begins_in_a_gap)
 {
 	gw_change_log_begin(log, 1000);
@@ -191,7 +188,7 @@ TEST(no_watch_begins_in_a_gap)
 	assert_int_equal(next_after(log, 1020), 0);
 }
 
-/* An event holds references of its own, and its frames are those of every other that asks. */
+/* An event holds its own references. Its frames are shared by all who ask. */
 TEST(events_share_their_frames)
 {
 	struct api_event a, b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Staging: commits go into the log as a whole, in order of RVs, or are told to be out of order. */
+/* Staging: commits enter the log as a whole, in order of RVs, or are reported as out of order. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/history/change_staging.h"
@@ -32,7 +32,7 @@ release(struct logged *w, uint64_t up_to, uint64_t rv)
 	return gw_staging_release(&staging, up_to, rv, &w->log, &w->interests);
 }
 
-/* What is in the log: "a104 -b105 @110". */
+/* The log's changes, as "a104 -b105 @110". */
 static const char *
 logged(struct logged *w)
 {
@@ -52,8 +52,8 @@ logged(struct logged *w)
 
 #define TEST(name) TEST_CASE_OF(struct logged *w, logged_set_up, tear_down, name)
 
-/* What was told is released up to a seq, and what came later waits. */
-TEST(released_up_to_a_seq)
+/* Changes up to the released seq enter the log. Later ones wait. */
+TEST(changes_are_released_up_to_a_seq)
 {
 	update("d/a", 104);
 	update("d/b", 105);
@@ -67,8 +67,7 @@ TEST(released_up_to_a_seq)
 	assert_int_equal(staging.bytes, 0);
 }
 
-/* As long as the RV has not reached one of them, all wait. */
-TEST(all_wait_for_the_rv)
+TEST(all_changes_wait_while_the_rv_is_below_one_of_them)
 {
 	update("d/a", 104);
 	update("d/b", 108);
@@ -79,8 +78,8 @@ TEST(all_wait_for_the_rv)
 	assert_string_equal(logged(w), "a104 b108 @108");
 }
 
-/* Deletions without an RV come right behind what was told before them, at its RV. */
-TEST(deletions_without_an_rv_find_their_places)
+/* A deletion without an RV takes the RV of the change before it. */
+TEST(a_deletion_without_an_rv_takes_the_previous_rv)
 {
 	lose("d/a", 90);
 	lose("d/b", 91);
@@ -92,8 +91,8 @@ TEST(deletions_without_an_rv_find_their_places)
 	assert_string_equal(logged(w), "-a100! -b100! b110 x120 -x120! b130 @140");
 }
 
-/* What does not go on from what was told, and an RV that falls, are said so, and dropped. */
-TEST(what_is_out_of_order_is_said_so)
+/* A change that does not follow the log, and an RV that falls, are reported and dropped. */
+TEST(changes_out_of_order_are_reported)
 {
 	gw_change_log_tell(&w->log, 110);
 	update("d/a", 110);
@@ -112,8 +111,8 @@ TEST(what_is_out_of_order_is_said_so)
 	assert_string_equal(logged(w), "-a110! @110");
 }
 
-/* With nothing staged an RV moves on what was told. */
-TEST(nothing_but_an_rv)
+/* With nothing staged, an RV moves the log's end. */
+TEST(an_rv_alone_moves_the_end)
 {
 	assert_int_equal(release(w, UINT64_MAX, 150), 0);
 	assert_string_equal(logged(w), "@150");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of a listener's names a certificate has. */
+/* Which of a listener's names a client certificate has. */
 #include "tests/room.h"
 #include "tools/informer-gateway/access/client_names.h"
 
@@ -19,7 +19,7 @@ find(const char *wanted, const char *common_name, char **names)
 	return found;
 }
 
-/* A name is the common name or a DNS name, whole; one with a kind is of that kind alone. */
+/* A name matches the whole common name or a whole DNS name. A name with a kind matches that kind alone. */
 TEST_CASE(names_are_compared_whole)
 {
 	char *names[] = {(char[]){"dns:relay-1.example"}, (char[]){"uri:spiffe://x/relay"},
@@ -37,12 +37,12 @@ TEST_CASE(names_are_compared_whole)
 	assert_null(find("spiffe://x/relay", "", names));
 	assert_null(find("a@b", "", names));
 	assert_null(find("uri:relay-1.example", "", names));
-	assert_null(find("dns:relay", "dns:relay", none)); /* a common name is of no kind */
+	assert_null(find("dns:relay", "dns:relay", none)); /* a common name has no kind */
 	assert_null(find("", "", none));
 }
 
-/* Without a certificate there is no name, nor in one that has run out, though its connection goes on. */
-TEST_CASE(no_certificate_that_holds_has_no_name)
+/* A missing or expired certificate has no name, also if the connection goes on. */
+TEST_CASE(without_a_valid_certificate_there_is_no_name)
 {
 	struct gw_certificate certificate = {.common_name = (char[]){"relay"}, .expires_s = 1000};
 	struct gw_texts list = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was decided, for a while, and who waits for it. */
+/* Decisions are kept for a while, and equal questions wait for one answer. */
 #include "tests/room.h"
 #include "tools/informer-gateway/access/decision_memo.h"
 
@@ -51,8 +51,8 @@ TEAR_DOWN(tear_down, gw_memo_free)
 
 #define TEST(name) TEST_CASE_OF(struct gw_memo *memo, set_up, tear_down, name)
 
-/* A decision is found until its time is over, and by who accepts one that old. */
-TEST(decisions_are_found_while_they_hold)
+/* A decision is found until it expires, by callers that accept its age. */
+TEST(decisions_are_found_until_they_expire)
 {
 	assert_null(gw_memo_find(memo, digest(1), 0, 0));
 	answer(memo, 1, GW_ACCESS_ALLOWED, 100, 200);
@@ -64,8 +64,7 @@ TEST(decisions_are_found_while_they_hold)
 	assert_int_equal(gw_memo_count(memo), 0);
 }
 
-/* A newer decision takes the place of an older one, even where it is not to be kept; no answer leaves it
- * alone. */
+/* A newer decision replaces the older one, even if it is not to be kept. A failed review replaces nothing. */
 TEST(the_newest_decision_counts)
 {
 	answer(memo, 1, GW_ACCESS_ALLOWED, 100, 900);
@@ -78,8 +77,8 @@ TEST(the_newest_decision_counts)
 	assert_null(gw_memo_find(memo, digest(1), 400, 0));
 }
 
-/* The first asks, the others wait; all are told once, but for who has left. */
-TEST(all_who_wait_are_told)
+/* The first question is asked and the rest wait. Each waiter that has not left is answered once. */
+TEST(all_waiters_are_answered)
 {
 	struct told told[4];
 
@@ -89,7 +88,7 @@ TEST(all_who_wait_are_told)
 	}
 	gw_waiter_leave(&told[1].waiter);
 	gw_waiter_leave(&told[1].waiter);
-	told[3].leaves = &told[2].waiter; /* the last is told first */
+	told[3].leaves = &told[2].waiter; /* the last is answered first */
 	answer(memo, 1, GW_ACCESS_FORBIDDEN, 1, 10);
 	assert_int_equal(told[0].times, 1);
 	assert_int_equal(told[0].outcome, GW_ACCESS_FORBIDDEN);
@@ -98,7 +97,7 @@ TEST(all_who_wait_are_told)
 	assert_int_equal(told[3].times, 1);
 }
 
-/* Who asks anew when told waits for the next answer, not for this one. */
+/* A waiter that asks again in its callback waits for the next answer. */
 TEST(asking_anew_waits_for_the_next)
 {
 	struct told told;
@@ -112,7 +111,7 @@ TEST(asking_anew_waits_for_the_next)
 	assert_int_equal(told.times, 2);
 }
 
-/* So many are kept; the least used go first, and refusals push out refusals alone. */
+/* The number of decisions is limited. The least used go first, and refusals push out refusals alone. */
 TEST(memory_is_bounded)
 {
 	for (unsigned i = 0; i < 12; i++)

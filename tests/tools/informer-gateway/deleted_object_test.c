@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was deleted is found by its name for so long, and never in place of what is there. */
+/* A deleted object is found by its name for a limited time. */
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
@@ -27,9 +27,8 @@ setup(void **state)
 	return *state ? 0 : -1;
 }
 
-/* Deleted a moment ago: its last state; a minute later by our clock: nothing. What is there is not deleted.
- */
-TEST_CASE_IN(setup, reader_world_tear_down, the_last_state_is_found_for_a_while)
+/* A deleted object's last state is found for a minute by our clock. An existing object is not deleted. */
+TEST_CASE_IN(setup, reader_world_tear_down, the_last_state_is_found_for_a_minute)
 {
 	struct reader_world *w = *state;
 	struct informer_object found;

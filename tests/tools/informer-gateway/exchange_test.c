@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchanges: answers that come later, streams, and clients that do not wait for them. */
+/* Exchanges: late answers, streams, and clients that leave early. */
 #include "gateway_fixture.h"
 
 #include "tools/informer-gateway/http/drain.h"
@@ -7,7 +7,7 @@
 
 #define KEPT 16
 
-/* What a handler was given, and what became of it. */
+/* What the handler was given, and what became of it. */
 static struct desk {
 	struct gw_exchange *x[KEPT];
 	unsigned count, gone;
@@ -20,7 +20,7 @@ on_gone(void *ctx)
 	d.gone++;
 }
 
-/* "/now" is answered at once, the rest is kept. */
+/* The handler: answers "/now" at once and keeps every other exchange. */
 static void
 keep(struct gw_exchange *x, void *ctx)
 {
@@ -34,7 +34,7 @@ keep(struct gw_exchange *x, void *ctx)
 	gw_on_gone(x, on_gone, NULL);
 }
 
-/* Streams that say what they are given: lines are put, read() takes them. */
+/* Streams that a test feeds with lines; read() takes the lines. */
 static struct speaker {
 	struct gw_exchange *x;
 	struct api_buf text;
@@ -89,7 +89,7 @@ open_world(struct gateway *g, gw_handler *handler)
 	gateway_listen(g, (struct gw_listener_options){.body_bytes = 64}, handler, NULL);
 }
 
-/* The next stream begins with this text; its client has heard it. */
+/* A client whose next stream begins with this text. The client has heard it. */
 static struct caller *
 hears_speech(struct gateway *g, const char *text)
 {
@@ -104,7 +104,7 @@ some_turns(struct gateway *g)
 		test_loop_turn(g->loop);
 }
 
-/* An exchange that waits holds nobody up, and is answered when its answer comes. */
+/* An exchange that waits for its answer does not delay other exchanges. */
 GATEWAY_TEST(answers_come_later)
 {
 	struct caller *slow, *quick;
@@ -124,12 +124,12 @@ GATEWAY_TEST(answers_come_later)
 	hear(slow, "HTTP/1.1 203 ");
 	hear(slow, "Warning: 299 - \"old\"");
 	hear(slow, "at last");
-	/* and the one behind it on the same connection */
+	/* and the next request on the same connection */
 	hear(slow, "at once");
 	assert_int_equal(d.gone, 0);
 }
 
-/* Whoever waits for an answer is told when the client goes first, and all of it is freed. */
+/* If the client leaves first, the exchange's owner is told, and everything is freed. */
 GATEWAY_TEST(a_client_that_goes_is_noticed)
 {
 	struct caller *c;
@@ -146,7 +146,7 @@ GATEWAY_TEST(a_client_that_goes_is_noticed)
 	assert_int_equal(g->last_code, 0);
 }
 
-/* Bodies that were asked for, and what came of it. */
+/* Bodies that the handler asked for, and what became of them. */
 static struct reader {
 	struct gw_exchange *x;
 	unsigned calls;
@@ -180,8 +180,8 @@ open_budget(struct gateway *g, struct api_share *bodies)
 
 #define POST_OF(length) "POST /a HTTP/1.1\r\nHost: g\r\nContent-Length: " length "\r\n"
 
-/* Nothing of a body is held before somebody asks for it; then its room is counted until the end. */
-GATEWAY_TEST(a_body_is_read_when_it_is_asked_for)
+/* A body takes no room until the handler asks for it. Its room is counted until the exchange ends. */
+GATEWAY_TEST(a_body_is_read_when_the_handler_asks)
 {
 	static struct api_share bodies = {.most = 64};
 	struct caller *c;
@@ -206,7 +206,7 @@ GATEWAY_TEST(a_body_is_read_when_it_is_asked_for)
 	assert_int_equal(bodies.held, 0);
 }
 
-/* One that is too large reaches nobody; nor does one in chunks, whose length nobody tells. */
+/* A body that is too large reaches no handler, whether its length is declared or it comes in chunks. */
 GATEWAY_TEST(a_body_is_bounded)
 {
 	struct caller *c;
@@ -221,7 +221,7 @@ GATEWAY_TEST(a_body_is_bounded)
 	assert_int_equal(d.count, 0);
 }
 
-/* Where the bodies of others have taken all the room there is, the next one is told to come again. */
+/* When bodies hold the whole budget, the next one is told to retry. */
 GATEWAY_TEST(bodies_share_a_budget)
 {
 	static struct api_budget all = {.most = 60};
@@ -248,8 +248,8 @@ GATEWAY_TEST(bodies_share_a_budget)
 	assert_int_equal(all.held, 40);
 }
 
-/* Who is refused without a look at his body has sent it all the same: he reads why, and goes on. */
-GATEWAY_TEST(an_answer_before_the_body_is_seen)
+/* A client refused before its body is read still gets the answer, and its connection goes on. */
+GATEWAY_TEST(an_answer_before_the_body_arrives)
 {
 	static struct api_share bodies = {.most = 0};
 	struct caller *c;
@@ -265,8 +265,8 @@ GATEWAY_TEST(an_answer_before_the_body_is_seen)
 	hear(c, "at once");
 }
 
-/* Who waits for a word before he sends his body gets it when the body is wanted, else the answer at once. */
-GATEWAY_TEST(a_body_that_waits_is_called_for)
+/* A client that expects 100-continue gets it when the body is wanted, else the answer at once. */
+GATEWAY_TEST(a_body_that_waits_gets_100_continue)
 {
 	struct caller *c;
 
@@ -289,7 +289,7 @@ GATEWAY_TEST(a_body_that_waits_is_called_for)
 	gateway_until(g, has_ended(c));
 }
 
-/* A stream rests while it has nothing to say, goes on when it is woken, and ends in chunks' end. */
+/* A stream without data rests, goes on when it is woken, and ends with the last chunk. */
 GATEWAY_TEST(a_stream_rests_and_wakes)
 {
 	struct caller *c;
@@ -302,18 +302,17 @@ GATEWAY_TEST(a_stream_rests_and_wakes)
 	assert_int_equal(s[0].reads, reads);
 	api_buf_puts(&s[0].text, "second\n");
 	gw_stream_wake(s[0].x);
-	gw_stream_wake(s[0].x); /* is none the second time */
+	gw_stream_wake(s[0].x); /* no effect the second time */
 	hear(c, "second\n");
 	s[0].end = true;
 	gw_stream_wake(s[0].x);
 	hear(c, "\r\n0\r\n\r\n");
 	gateway_until(g, s[0].closed == 1);
 	assert_int_equal(gw_front_counters(g->front)->streams, 0);
-	/* the connection goes on */
 	assert_false(has_ended(c));
 }
 
-/* A stream that breaks is cut, so that its client does not take it for whole. */
+/* A stream that fails is cut, so that its client does not take it for complete. */
 GATEWAY_TEST(a_broken_stream_is_cut)
 {
 	struct caller *c;
@@ -327,7 +326,7 @@ GATEWAY_TEST(a_broken_stream_is_cut)
 	assert_int_equal(s[0].closed, 1);
 }
 
-/* A client that reads nothing holds up its own stream alone, and the stream can tell since when. */
+/* A client that reads nothing blocks its own stream alone. The stream knows since when. */
 GATEWAY_TEST(a_slow_client_holds_nobody_up)
 {
 	char *much = malloc((size_t)16 << 20);
@@ -338,7 +337,7 @@ GATEWAY_TEST(a_slow_client_holds_nobody_up)
 	api_buf_put(&s[0].text, much, (size_t)16 << 20);
 	open_world(g, open_speech);
 	slow = asks(g, GET("/"));
-	/* until nothing more fits */
+	/* until the socket is full */
 	gateway_until(g, s[0].given > 0);
 	do {
 		given = s[0].given;
@@ -355,7 +354,7 @@ GATEWAY_TEST(a_slow_client_holds_nobody_up)
 	free(much);
 }
 
-/* HTTP/1.0 clients get a stream without chunks, ended by the connection's end. */
+/* HTTP/1.0 clients get a stream without chunks that ends with the connection. */
 GATEWAY_TEST(an_old_client_gets_no_chunks)
 {
 	struct caller *c;
@@ -370,7 +369,7 @@ GATEWAY_TEST(an_old_client_gets_no_chunks)
 	assert_false(has_heard(c, "chunked"));
 }
 
-/* Closing a listener ends what is under way, whoever waits is told, and nothing is left. */
+/* Closing a listener ends all exchanges, tells their owners, and leaves nothing behind. */
 GATEWAY_TEST(closing_ends_all)
 {
 	struct gw_listener *first;
@@ -390,7 +389,7 @@ GATEWAY_TEST(closing_ends_all)
 	assert_int_equal(s[0].closed, 1);
 }
 
-/* Numbers that are drawn, one after the other. */
+/* The random numbers that are drawn, in order. */
 static const double *numbers;
 static unsigned drawn;
 
@@ -410,8 +409,8 @@ open_world_with_chance(struct gateway *g, double chance, const double *these, gw
 	open_world(g, handler);
 }
 
-/* An answer closes its connection when the number that is drawn for it is below the chance. */
-GATEWAY_TEST(the_chance_decides_who_comes_anew)
+/* An answer closes its connection if its random number is below the chance. */
+GATEWAY_TEST(the_chance_decides_which_connections_close)
 {
 	static const double these[] = {0.02, 0.5, 0.999, 0.0199, 0};
 	struct caller *c;
@@ -431,8 +430,8 @@ GATEWAY_TEST(the_chance_decides_who_comes_anew)
 	assert_int_equal(drawn, 5);
 }
 
-/* A chance of one sends everybody away, none nobody: nothing is drawn. */
-GATEWAY_TEST(nobody_is_sent_away_without_a_chance)
+/* A chance of one closes every connection, a chance of zero none. Neither draws a number. */
+GATEWAY_TEST(a_chance_of_zero_or_one_draws_nothing)
 {
 	static const double these[] = {0.999999};
 	struct caller *c;
@@ -449,8 +448,8 @@ GATEWAY_TEST(nobody_is_sent_away_without_a_chance)
 	gateway_until(g, has_ended(c));
 }
 
-/* Of a stream it is drawn as it begins; the connection closes when the stream ends, whole. */
-GATEWAY_TEST(a_stream_that_is_sent_away_goes_on_to_its_end)
+/* A stream's number is drawn at its start. The connection closes after the stream's end. */
+GATEWAY_TEST(a_stream_ends_before_its_connection_closes)
 {
 	static const double these[] = {0};
 	struct caller *c;
@@ -475,7 +474,7 @@ on_drained(void *ctx)
 	*(bool *)ctx = true;
 }
 
-/* A drain refuses who comes, asks streams to end one after the other, and is done when all have gone. */
+/* A drain refuses new clients, ends streams one after the other, and is done when all have ended. */
 GATEWAY_TEST(a_drain_spreads_the_ends)
 {
 	struct caller *c[4], *idle;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate of each exchange, on real sockets: who is let in, in which words others are not, and what is told.
- */
+/* The gate of each exchange, on real sockets: who is admitted, how refusals read, and what is logged. */
 #include "gateway_fixture.h"
 
 #include "tests/tools/informer-gateway/access_world.h"
@@ -44,7 +43,7 @@ stream_closed(void *ctx)
 }
 
 static const struct gw_stream_ops stream = {read_stream, end_stream, stream_closed};
-static struct gate the_gate; /* gw_next has no context but the exchange */
+static struct gate the_gate; /* gw_next() gets no context but the exchange */
 
 static void
 serve(struct gw_exchange *x)
@@ -65,7 +64,7 @@ serve(struct gw_exchange *x)
 	}
 }
 
-/* As the router does: pods are a cached resource, other paths are none. The path goes when all is over. */
+/* Plays the router: pods are a cached resource, other paths are not. The path is freed after all tests. */
 static void
 handle(struct gw_exchange *x, void *ctx)
 {
@@ -126,7 +125,7 @@ open_gate(struct gate *gate, enum gw_profile profile, const char *rule)
 	return l;
 }
 
-/* Closes all but the folder; the audit log's text. */
+/* Close everything but the folder. Returns the audit log's text. */
 static const char *
 close_gate(struct gate *gate)
 {
@@ -155,7 +154,7 @@ tear_down(void **state)
 
 #define TEST(name) TEST_CASE_OF(struct gate *gate, set_up, tear_down, name)
 
-/* Send a request, let the API server answer, hear that. */
+/* Send a request, let the API server answer the review, and expect this reply. */
 static void
 review(struct gate *gate, struct caller *c, const char *request, const char *answer)
 {
@@ -170,8 +169,8 @@ review(struct gate *gate, struct caller *c, const char *request, const char *ans
 #define WITH(token, method, path)                                                                            \
 	method " " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\n\r\n"
 
-/* Each verdict has its words, its code, and its line; a token is in none of them. */
-TEST(verdicts_have_words_and_lines)
+/* Each verdict has its message, its code and its audit line. None of them contains a token. */
+TEST(each_verdict_has_its_message_and_line)
 {
 	struct caller *c;
 	const char *log;
@@ -182,7 +181,7 @@ TEST(verdicts_have_words_and_lines)
 	review(gate, c, WITH("t-viewer", "GET", "/api/v1/pods"),
 	       "pods is forbidden: User \\\"viewer\\\" cannot list resource \\\"pods\\\" in API group "
 	       "\\\"\\\" at the cluster scope");
-	/* there is no such resource here: that is not said to who may not ask */
+	/* a viewer does not learn that the resource is missing */
 	review(gate, c, WITH("t-viewer", "GET", "/apis/x.io/v1/namespaces/web/gadgets/a"),
 	       "gadgets.x.io \\\"a\\\" is forbidden: User \\\"viewer\\\" cannot get resource \\\"gadgets\\\" "
 	       "in API group \\\"x.io\\\" in the namespace \\\"web\\\"");
@@ -209,8 +208,8 @@ TEST(verdicts_have_words_and_lines)
 	"GET " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\nimpersonate-USER: "          \
 	"eve\r\n\r\n"
 
-/* Asked in somebody else's name the arena shows nothing: the API server decides, where it is passed on to. */
-TEST(impersonation_is_never_answered_from_here)
+/* A request that impersonates is never answered from the arena. It is passed on where that is configured. */
+TEST(impersonation_is_never_answered_from_the_arena)
 {
 	struct gw_listener_config *l;
 	struct caller *c;
@@ -227,9 +226,8 @@ TEST(impersonation_is_never_answered_from_here)
 	review(gate, c, WITH("t-admin", "GET", "/api/v1/pods"), "served");
 }
 
-/* The kernel says who is at a Unix socket: one of the list is let in, another is told that it is not for it.
- */
-TEST(a_unix_socket_is_for_its_ids)
+/* The kernel names the peer of a Unix socket. A listed id is admitted, another is refused. */
+TEST(a_unix_socket_admits_its_ids)
 {
 	struct gw_listener_config *l;
 	struct caller *c;
@@ -239,7 +237,7 @@ TEST(a_unix_socket_is_for_its_ids)
 	l = open_gate(gate, GW_PROFILE_UNIX, "pods?namespaces=web");
 	snprintf(who, sizeof(who), "User \\\"uid:%lu\\\" cannot list", (unsigned long)getuid());
 	c = call_unix(&gate->g);
-	review(gate, c, GET("/api/v1/namespaces/web/pods"), who); /* no id is in its list */
+	review(gate, c, GET("/api/v1/namespaces/web/pods"), who); /* no id is in the list */
 	gw_ids_add(&l->uids, (uint32_t)getuid());
 	review(gate, c, GET("/api/v1/namespaces/web/pods"), "served");
 	review(gate, c, GET("/api/v1/pods"), "it is not in the scope of this listener");
@@ -250,8 +248,8 @@ TEST(a_unix_socket_is_for_its_ids)
 	assert_non_null(strstr(log, "this listener is not for it"));
 }
 
-/* What is no read goes on with its caller's token where that is passed on; without one it does not. */
-TEST(writes_pass_with_their_own_token)
+/* A write is passed on with its caller's token, where that is configured. Without a token it is refused. */
+TEST(writes_are_passed_on_with_their_own_token)
 {
 	struct gw_listener_config *l;
 	struct caller *c;
@@ -263,7 +261,7 @@ TEST(writes_pass_with_their_own_token)
 	review(gate, c, WITH("t-viewer", "DELETE", "/api/v1/pods"), "served"); /* the router's `elsewhere` */
 	review(gate, c, WITH("t-viewer", "GET", "/api/v1/namespaces/web/gadgets"), "served");
 	review(gate, c, "DELETE /api/v1/pods HTTP/1.1\r\nHost: g\r\n\r\n", "HTTP/1.1 401 ");
-	/* what the arena has is never served by that */
+	/* such a listener never serves cached resources */
 	review(gate, c, WITH("t-viewer", "GET", "/api/v1/pods"), "HTTP/1.1 403 ");
 	assert_int_equal(gate->served, 2);
 	assert_int_equal(gate->w.server.access_reviews, 2);
@@ -273,14 +271,13 @@ TEST(writes_pass_with_their_own_token)
 	"POST /api/v1/namespaces/db/pods/a/exec HTTP/1.1\r\nHost: g\r\nConnection: Upgrade\r\n"              \
 	"Upgrade: SPDY/3.1\r\nContent-Length: 0\r\nAuthorization: Bearer " token "\r\n\r\n"
 
-/* A request for another protocol is not passed on: it is refused behind the gate, to whom a review lets in.
- */
-TEST(an_upgrade_is_reviewed_where_others_pass)
+/* An upgrade to another protocol is never passed on. It is refused after a review has admitted the caller. */
+TEST(an_upgrade_is_reviewed_and_refused)
 {
 	struct gw_listener_config *l;
 	struct caller *c;
 
-	l = open_gate(gate, GW_PROFILE_TOKENS, "nodes"); /* which bounds nothing that is passed on */
+	l = open_gate(gate, GW_PROFILE_TOKENS, "nodes"); /* which does not limit what is passed on */
 	l->pass_through = true;
 	c = call_tcp(&gate->g);
 	review(gate, c, EXEC("t-nobody"), "HTTP/1.1 401 ");
@@ -299,7 +296,7 @@ under_way(const struct gate *gate)
 	return all;
 }
 
-/* One identity has so many requests under way, over all its connections; when one is over there is room. */
+/* Requests of one identity are limited over all its connections. An ended request makes room. */
 TEST(requests_are_counted_by_identity)
 {
 	struct caller *c[4];
@@ -313,7 +310,7 @@ TEST(requests_are_counted_by_identity)
 	}
 	assert_int_equal(under_way(gate), 2);
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 429 ");
-	/* lists are in nobody's way who asks for one object */
+	/* running lists do not hinder a get */
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/namespaces/web/pods/a"), "served");
 	review(gate, c[3], WITH("t-viewer", "GET", "/api/v1/namespaces/web/pods"), "served");
 	gw_reply_text(gate->kept[1], 200, "text/plain", "late\n");
@@ -325,7 +322,7 @@ TEST(requests_are_counted_by_identity)
 	gateway_until(&gate->g, under_way(gate) == 0);
 }
 
-/* Ask from a process of its own. Returns whether it is served. */
+/* Ask from a new process. Returns true if it is served. */
 static bool
 another_process_is_served(struct gate *gate, const char *request)
 {
@@ -345,8 +342,8 @@ another_process_is_served(struct gate *gate, const char *request)
 	return status == 0;
 }
 
-/* Programs of one user are counted each for itself: who holds all of its own is in no other's way. */
-TEST(processes_of_one_user_are_counted_each)
+/* Processes of one user are counted separately. */
+TEST(processes_of_one_user_are_counted_separately)
 {
 	struct gw_listener_config *l = open_gate(gate, GW_PROFILE_UNIX, "pods");
 	struct caller *c;
@@ -363,7 +360,7 @@ TEST(processes_of_one_user_are_counted_each)
 	gw_reply_text(gate->kept[1], 200, "text/plain", "late\n");
 }
 
-/* Send what is passed on and goes on until the test answers it. */
+/* Send a request that is passed on and lasts until the test answers it. */
 static void
 begin_passing(struct gate *gate, struct caller *c, const char *request)
 {
@@ -374,10 +371,10 @@ begin_passing(struct gate *gate, struct caller *c, const char *request)
 }
 
 /*
- * What is passed on counts for its token: so many requests, and watches with logs that are followed; each for
- * as long as it lasts. Other tokens' do not.
+ * Requests that are passed on are counted by token, and watches and followed logs have a limit of their own.
+ * Tokens do not share limits.
  */
-TEST(what_is_passed_on_is_counted_by_token)
+TEST(requests_passed_on_are_counted_by_token)
 {
 	struct caller *c[4];
 
@@ -401,7 +398,7 @@ TEST(what_is_passed_on_is_counted_by_token)
 	gateway_until(&gate->g, under_way(gate) == 0);
 }
 
-/* A watch ends when what allowed it is revoked, and its line says why. */
+/* A watch ends when its access is revoked, and its audit line says why. */
 TEST(a_watch_ends_when_it_is_revoked)
 {
 	const char *log;
@@ -423,8 +420,8 @@ TEST(a_watch_ends_when_it_is_revoked)
 	assert_non_null(strstr(log, "\"why\":\"it is not allowed any more\""));
 }
 
-/* A client that goes while a review hangs leaves nothing behind. */
-TEST(a_client_goes_before_the_review)
+/* A client that leaves while its review hangs leaves nothing behind. */
+TEST(a_client_may_leave_before_the_review)
 {
 	struct caller *c;
 	const char *log;

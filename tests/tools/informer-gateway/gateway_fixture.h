@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A front with one listener on a loop that the test turns, and clients on real sockets in the same thread:
- * whoever waits for a fact turns the loop until it is there.
+ * A front with one listener on a loop that the test turns, and clients on real sockets in the same thread. A
+ * client that waits turns the loop.
  */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_GATEWAY_FIXTURE_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_GATEWAY_FIXTURE_H
@@ -22,17 +22,17 @@
 #define HEARD_MAX ((size_t)64 << 20)
 
 struct gateway {
-	uv_loop_t own_loop, *loop;           /* another one's, if it is set before gateway_begin() */
-	const char *dir;                     /* a folder of its own */
-	char socket[100], unix_address[110]; /* in it; "unix:SOCKET" */
+	uv_loop_t own_loop, *loop;           /* the test's own loop if set before gateway_begin() */
+	const char *dir;                     /* a temporary folder */
+	char socket[100], unix_address[110]; /* in dir; "unix:SOCKET" */
 	struct gw_front *front;
 	struct gw_listener *listener;
 	struct caller *callers;
-	unsigned over; /* exchanges that are */
+	unsigned over; /* exchanges that have ended */
 	unsigned last_code;
 };
 
-/* A client: the gateway's, which hangs up in the end for those that have not. */
+/* A client. The gateway closes those still open at the end. */
 struct caller {
 	struct gateway *g;
 	struct caller *next;
@@ -93,7 +93,7 @@ gateway_front(struct gateway *g, struct gw_front_options options)
 	g->front = gw_front_new(g->loop, &options);
 }
 
-/* A listener whose requests are this handler's; the usual front, where there is none. */
+/* Open a listener with this handler, and a default front if none exists. */
 static UNUSED void
 gateway_listen(struct gateway *g, struct gw_listener_options options, gw_handler *handler, void *ctx)
 {
@@ -117,7 +117,7 @@ gateway_close_listener(struct gateway *g)
 	g->listener = NULL;
 }
 
-/* Hang up for all, and close what is open; the loop stays. */
+/* Close all clients, the listener and the front. The loop stays. */
 static UNUSED void
 gateway_shut(struct gateway *g)
 {
@@ -203,7 +203,7 @@ call_unix(struct gateway *g)
 	return call(g, &address, sizeof(address));
 }
 
-/* By TLS, with a client's certificate and key in PEM, or NULL; what gnutls says of the handshake. */
+/* Connect by TLS, with a certificate and key in PEM or NULL. Returns gnutls's result of the handshake. */
 static UNUSED int
 call_tls(struct gateway *g, const char *certificate, const char *key, struct caller **ret_caller)
 {
@@ -238,7 +238,7 @@ caller_result(const struct caller *c, ssize_t n)
 	return -1;
 }
 
-/* Take what has come; whether there is more to come. */
+/* Take what has arrived. Returns true while the connection is open. */
 static UNUSED bool
 listen_to(struct caller *c)
 {
@@ -259,8 +259,7 @@ listen_to(struct caller *c)
 	return !c->eof;
 }
 
-/* Send all of it; while it does not fit the loop is turned, and what comes is heard. A peer that has gone is
- * fine. */
+/* Send all bytes. While the socket is full, turn the loop and hear. A closed peer is no error. */
 static UNUSED void
 say_bytes(struct caller *c, const char *text, size_t length)
 {
@@ -287,7 +286,7 @@ say(struct caller *c, const char *text)
 	say_bytes(c, text, strlen(text));
 }
 
-/* A client that says this as soon as it is there. */
+/* A new client that sends this. */
 static UNUSED struct caller *
 asks(struct gateway *g, const char *text)
 {
@@ -313,7 +312,7 @@ assert_heard(struct caller *c, const char *text)
 		fail_msg("not said: \"%s\", but: \"%.2000s\"", text, c->heard.data ? c->heard.data : "");
 }
 
-/* Turn the loop until the text has come. */
+/* Turn the loop until the text has arrived. */
 static UNUSED void
 hear(struct caller *c, const char *text)
 {
@@ -333,7 +332,7 @@ forget_heard(struct caller *c)
 	api_buf_reset(&c->heard);
 }
 
-/* Forget, say, and hear. */
+/* Forget what was heard, send, and hear. */
 static UNUSED void
 ask(struct caller *c, const char *text, const char *answer)
 {
@@ -342,7 +341,7 @@ ask(struct caller *c, const char *text, const char *answer)
 	hear(c, answer);
 }
 
-/* A client that says this as soon as it is there, and hears that. */
+/* A new client that sends the first text and hears the second. */
 static UNUSED struct caller *
 hears(struct gateway *g, const char *text, const char *answer)
 {

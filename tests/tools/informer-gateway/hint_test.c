@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hints: what a query's selectors say that an index can answer, and nothing more. */
+/* Hints: the part of a query's selectors that an index can answer. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/views/hint.h"
@@ -43,8 +43,8 @@ expect(const char *namespace_, const char *fields, const char *labels, struct gw
 	gw_hint_done(&hint);
 }
 
-/* A value that a field must have is one; what it must not have, or may have of several, is none. */
-TEST_CASE(fields_that_must_have_a_value)
+/* A field that must have one value is a hint. A field that must not have it, or has several, is none. */
+TEST_CASE(a_field_with_one_value_is_a_hint)
 {
 	expect(NULL, "", "", (struct gw_hint){0});
 	expect("", "", "", (struct gw_hint){0});
@@ -60,8 +60,8 @@ TEST_CASE(fields_that_must_have_a_value)
 	       (struct gw_hint){.value = "n1", .field = POD_NODE});
 }
 
-/* Labels are the client's text, and of the first that has one value that one. */
-TEST_CASE(labels_as_a_text)
+/* The labels of a hint are the client's text. The first label with a single value is the indexed one. */
+TEST_CASE(labels_are_kept_as_text)
 {
 	expect(NULL, "", " app=web", (struct gw_hint){.labels = " app=web", .label = "app=web"});
 	expect(NULL, "", "a!=b,c in (d,e),h,!i,j>5", (struct gw_hint){.labels = "a!=b,c in (d,e),h,!i,j>5"});
@@ -69,7 +69,6 @@ TEST_CASE(labels_as_a_text)
 	       (struct gw_hint){.labels = "c in (d,e),f in (g),h==i", .label = "f=g"});
 }
 
-/* Different hints are different. */
 TEST_CASE(hints_are_compared_in_all_parts)
 {
 	static const struct gw_hint hints[] = {{0},

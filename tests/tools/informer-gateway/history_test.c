@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* History: what a gateway that just came can tell of what was before it, and what it must not claim. */
+/* History: what a new gateway can prove about changes before its start. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
 struct history {
-	const char *listed; /* the first list; said behind it, one commit each, before the gateway comes */
+	const char *listed; /* the first list; then one commit each, before the gateway starts */
 	const char *said[2];
-	const char *told; /* when the gateway is there */
+	const char *told; /* after the gateway has started */
 	struct {
-		uint64_t rv; /* a watch from here on */
+		uint64_t rv; /* where a watch begins */
 		const char *heard;
 	} from[5];
 };
@@ -27,7 +27,6 @@ expect_history(const struct history *h)
 	arena_world_free(w);
 }
 
-/* A history, as a test. */
 #define HISTORY(name, ...)                                                                                   \
 	TEST_CASE(name)                                                                                      \
 	{                                                                                                    \
@@ -37,43 +36,40 @@ expect_history(const struct history *h)
 #define DELETED "a101 b102 c103 d104 -c105 a106 a107 -b108 e109 @110"
 
 /*
- * From the oldest deletion on that is remembered everything is told: newest states and deletions, the states
- * before which nobody knows. Before it there is no proof.
+ * A watch may begin at the oldest remembered deletion or later. It hears newest states and deletions; old
+ * states are unknown. Before that deletion nothing can be proved.
  */
 HISTORY(a_watch_goes_on_from_before_the_gateway_came, DELETED,
 	.from = {{110, "@110"}, {105, "?a107 ?-b108 ?e109 @110"}, {107, "?-b108 ?e109 @110"}, {104, "410"}})
-HISTORY(and_what_comes_then_is_told_behind_it, DELETED, .told = "a111 @111",
+HISTORY(a_later_change_follows_the_history, DELETED, .told = "a111 @111",
 	.from = {{108, "?e109 ?a111 @111"}})
 
-/* What changed since is told once; what it was before, the log does not know of who comes from before the
- * log. */
-HISTORY(what_the_log_has_is_not_told_twice, "a101 b102 -b103 c104 d105 @110",
+/* A change in the log is reported once. Its old state is unknown to a watch from before the log. */
+HISTORY(changes_in_the_log_are_reported_once, "a101 b102 -b103 c104 d105 @110",
 	.told = "c111 -d112 e113 -e114 @114", .from = {{103, "?c111 ?-d112 +e113 -e114 @114"}})
 
-/* One name that was deleted and taken anew is told as both, in order. */
 HISTORY(a_name_taken_anew_is_told_as_both, "a101 b102 -b103 -a104 a105#2 @110",
 	.from = {{103, "?-a104 ?a105 @110"}})
 
-/* Of what was before the first list nobody knows what was deleted. */
+/* Deletions before the first list are unknown. */
 HISTORY(before_the_first_list_there_is_no_history, "a101 b102 @110", .from = {{105, "410"}, {110, "@110"}})
 
-/* Where nothing was forgotten history begins with the first list, though nothing was ever deleted. */
+/* If no deletion was forgotten, history begins with the first list, even without any deletion. */
 HISTORY(without_a_deletion_history_begins_with_the_first_list, "a101 b102 @110", {"a111 c113 @120"},
 	.from = {{109, "410"}, {110, "?a111 ?c113 @120"}, {111, "?c113 @120"}})
 
-/* And the first deletion behind it is told as any other. */
 HISTORY(with_deletions_history_begins_with_the_first_list, "a101 b102 @110", {"-a111 c113 -b115 @120"},
 	.from = {{109, "410"}, {110, "?-a111 ?c113 ?-b115 @120"}})
 
-/* What a later list shows to be gone went at an RV that nobody knows: before that list there is no proof. */
-HISTORY(what_went_unseen_ends_the_first_lists_proof, "a101 b102 c103 @110", {"a111 -b? @120"}, "c121 @130",
+/* An object that a later list lacks was deleted at an unknown RV. History begins after that list. */
+HISTORY(a_later_list_that_lacks_an_object_ends_history, "a101 b102 c103 @110", {"a111 -b? @120"}, "c121 @130",
 	{{110, "410"}, {119, "410"}})
 
-/* A deletion that nobody saw has no RV: only what is behind the next one that was seen is known. */
-HISTORY(an_unseen_deletion_hides_what_was_before_it, "a101 b102 c103 d104 -a105 -b? -c107 d108 @110",
+/* After a deletion without an RV, history begins at the next deletion that was seen. */
+HISTORY(an_unseen_deletion_hides_earlier_history, "a101 b102 c103 d104 -a105 -b? -c107 d108 @110",
 	.from = {{106, "410"}, {107, "?d108 @110"}})
 
-/* What informerd has committed and the log does not have yet is taken in, and hides no history. */
+/* Commits that the log lacks at the start are applied, and history is still there. */
 TEST_CASE(history_is_there_amid_changes)
 {
 	struct arena_world *w = arena_world_new(DELETED, false);
@@ -89,8 +85,8 @@ TEST_CASE(history_is_there_amid_changes)
 	arena_world_free(w);
 }
 
-/* A server that was restored goes on from before: its RVs are others. */
-TEST_CASE(a_restored_server_ends_the_first_lists_proof)
+/* A restored server counts from an older RV: history from before is dropped. */
+TEST_CASE(a_restored_server_ends_history)
 {
 	struct arena_world *w = arena_world_new("a101 b102 @110", false);
 
@@ -113,8 +109,8 @@ remember(struct broker_fixture *fx, void *count)
 	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
 }
 
-/* What was forgotten cannot be gone on from; where no deletion is remembered there is no history. */
-TEST_CASE(a_forgotten_deletion_is_no_proof)
+/* History ends at a forgotten deletion. Without any remembered deletion there is none. */
+TEST_CASE(a_forgotten_deletion_ends_history)
 {
 	for (unsigned count = 0; count < 2; count++) {
 		struct arena_world *w = arena_world_new("a101 b102 c103 @103", false);
@@ -128,7 +124,7 @@ TEST_CASE(a_forgotten_deletion_is_no_proof)
 	}
 }
 
-/* A log that overran its bytes stays as it is: what it dropped is not brought back. */
+/* If the log has overrun its bytes, dropped changes are not brought back. */
 TEST_CASE(history_takes_half_of_the_bytes_at_most)
 {
 	struct arena_world *w = arena_world_new(

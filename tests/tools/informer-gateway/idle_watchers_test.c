@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What thousands of watchers cost while nothing happens. */
+/* The memory of thousands of idle watchers. */
 #include "routed_world.h"
 
 #include <malloc.h>
@@ -8,7 +8,7 @@
 #define WATCHERS 2000u
 #define BYTES_MAX ((size_t)32 * 1024)
 
-/* Whether so many descriptors may be open. */
+/* True if so many descriptors can be open. */
 static bool
 descriptors(rlim_t count)
 {
@@ -22,7 +22,7 @@ descriptors(rlim_t count)
 	return limit.rlim_cur >= count;
 }
 
-/* What malloc() gave and was not freed; 0 under a sanitizer. */
+/* Bytes that malloc() gave and are not freed; 0 under a sanitizer. */
 static size_t
 allocated_bytes(void)
 {
@@ -31,7 +31,7 @@ allocated_bytes(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* A watcher that was told something of the size of a pod, and now waits, takes at most 32 KiB. */
+/* A watcher that got an event of a pod's size and now waits takes at most 32 KiB. */
 ROUTED_TEST(idle_watchers_are_small)
 {
 	static struct caller *c[WATCHERS];
@@ -53,7 +53,7 @@ ROUTED_TEST(idle_watchers_are_small)
 	memory_put(&w->m, "second", "n1", 8000);
 	for (unsigned i = 0; i < WATCHERS; i++) {
 		hear(c[i], "\"name\":\"second\"");
-		api_buf_done(&c[i]->heard); /* the watcher's memory is measured, not ours */
+		api_buf_done(&c[i]->heard); /* measure the watcher's memory, not the client's */
 	}
 	each = (allocated_bytes() - before) / WATCHERS;
 	print_message("%zu bytes a watcher\n", each);

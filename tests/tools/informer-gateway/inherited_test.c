@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets that came with the process: by systemd's names, by number, and what is none. */
+/* Inherited sockets: by systemd's names, by number, and invalid ones. */
 #include "tests/room.h"
 #include "tools/informer-gateway/http/inherited.h"
 
@@ -20,10 +20,7 @@ listening(void)
 	return fd >= 0 && listen(fd, 1) == 0 ? fd : -1;
 }
 
-/*
- * In a process of its own, whose descriptors 3 and 4 are what systemd would pass. The number of the check
- * that fails.
- */
+/* Runs in its own process, with descriptors 3 and 4 as systemd passes them. Returns 0 or the failed check. */
 static int
 as_systemd_starts_it(void)
 {
@@ -43,7 +40,7 @@ as_systemd_starts_it(void)
 		return 4;
 	if (!(fcntl(3, F_GETFD) & FD_CLOEXEC) || !(fcntl(3, F_GETFL) & O_NONBLOCK))
 		return 5;
-	/* for another process */
+	/* sockets for another process */
 	set_number("LISTEN_PID", getpid() + 1);
 	if (gw_inherited_systemd("agents") != -ENOENT)
 		return 6;
@@ -52,7 +49,7 @@ as_systemd_starts_it(void)
 	return gw_inherited_systemd("agents") == -ENOENT ? 0 : 7;
 }
 
-TEST_CASE(systemd_passes_them_by_name)
+TEST_CASE(systemd_passes_sockets_by_name)
 {
 	pid_t pid = fork();
 	int status = -1;
@@ -64,7 +61,7 @@ TEST_CASE(systemd_passes_them_by_name)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-TEST_CASE(what_does_not_listen_is_refused)
+TEST_CASE(a_descriptor_that_does_not_listen_is_refused)
 {
 	int fd = listening(), fds[2];
 

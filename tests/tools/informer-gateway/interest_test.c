@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watchers: woken by what concerns them, and by nothing else. */
+/* Watchers are woken by the changes that concern them alone. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 
@@ -7,8 +7,8 @@ struct listener {
 	struct gw_watcher watcher;
 	uint64_t position;
 	unsigned woken;
-	bool leaves;            /* when it is woken */
-	struct listener *takes; /* another one along */
+	bool leaves;            /* when woken */
+	struct listener *takes; /* removes this listener too */
 };
 
 static void
@@ -30,7 +30,7 @@ listen_for(struct logged *w, struct listener *l, unsigned kind, const char *valu
 	gw_watcher_add(&w->interests, &l->watcher, kind, value);
 }
 
-/* These listeners go. */
+/* Remove these listeners. */
 #define leave(...)                                                                                           \
 	do {                                                                                                 \
 		struct listener *const all_[] = {__VA_ARGS__};                                               \
@@ -44,7 +44,7 @@ put(struct logged *w, struct api_event change)
 	gw_interests_note(&w->interests, gw_change_log_put(&w->log, change));
 }
 
-/* What it reads, as RVs; "410". */
+/* The RVs that a listener reads; "410". */
 static const char *
 heard(struct logged *w, struct listener *l)
 {
@@ -65,8 +65,8 @@ heard(struct logged *w, struct listener *l)
 
 #define TEST(name) TEST_CASE_OF(struct logged *w, logged_set_up, logged_tear_down, name)
 
-/* Each kind is woken by what concerns it: a namespace, a name, a field's value now or before. */
-TEST(each_kind_hears_what_concerns_it)
+/* A watcher is woken by its namespace, its name, or a field's value, now or before the change. */
+TEST(each_kind_of_watcher_is_woken_by_its_changes)
 {
 	struct listener all, ns, name, n1, n2, none;
 
@@ -94,9 +94,8 @@ TEST(each_kind_hears_what_concerns_it)
 #define NODES 5000u
 #define EVENTS 20000u
 
-/* With thousands of watchers, each of its node, there are as many wakes as there are changes, in batches
- * fewer. */
-TEST(thousands_of_watchers_are_woken_only_by_their_own)
+/* With thousands of watchers, each of its own node, there are at most as many wake-ups as changes. */
+TEST(thousands_of_watchers_are_woken_by_their_changes_alone)
 {
 	struct listener *nodes = calloc(NODES, sizeof(*nodes));
 	unsigned woken = 0, told = 0;
@@ -132,7 +131,7 @@ TEST(thousands_of_watchers_are_woken_only_by_their_own)
 	free(nodes);
 }
 
-/* Several changes before it looks wake it once, and are all read. */
+/* Several changes wake a watcher once, and it reads all of them. */
 TEST(many_changes_wake_once_and_are_all_read)
 {
 	struct listener l;
@@ -151,8 +150,8 @@ TEST(many_changes_wake_once_and_are_all_read)
 	leave(&l);
 }
 
-/* One that slept while the log was overrun by what did not concern it has lost nothing. */
-TEST(who_sleeps_is_not_overrun_by_others)
+/* A sleeping watcher loses nothing when the log drops changes that do not concern it. */
+TEST(a_sleeping_watcher_is_not_overrun_by_others)
 {
 	struct listener sleeper, busy;
 
@@ -175,7 +174,7 @@ TEST(who_sleeps_is_not_overrun_by_others)
 	leave(&sleeper, &busy);
 }
 
-/* A watcher that comes with an older position reads what is in the log since then. */
+/* A new watcher with an older position reads the log from there. */
 TEST(an_older_position_is_read_from_the_log)
 {
 	struct listener l;
@@ -192,8 +191,8 @@ TEST(an_older_position_is_read_from_the_log)
 	leave(&l);
 }
 
-/* Of what is unknown before every value may have been. */
-TEST(an_unknown_state_before_concerns_whom_it_may)
+/* A change with an unknown old state wakes every watcher that it may concern. */
+TEST(an_unknown_old_state_wakes_all_it_may_concern)
 {
 	struct api_event change = pod_change("a/x", NULL, "n1", 101);
 	struct listener n1, n2, none, other;
@@ -212,7 +211,7 @@ TEST(an_unknown_state_before_concerns_whom_it_may)
 	leave(&n1, &n2, &none, &other);
 }
 
-/* Whoever is woken may remove himself, and others that were to be woken: of two that do so one is woken. */
+/* A woken watcher may remove itself and others that are due. Of two that remove each other, one is woken. */
 TEST(watchers_may_leave_while_others_are_woken)
 {
 	struct listener a, b;
@@ -228,8 +227,8 @@ TEST(watchers_may_leave_while_others_are_woken)
 	assert_int_equal(gw_interests_wake(&w->interests), 0);
 }
 
-/* When the log begins anew everybody is woken, and has lost his place until he comes back with another. */
-TEST(a_log_that_begins_anew_wakes_everybody)
+/* When the log begins anew, every watcher is woken and reads 410 until it has a new position. */
+TEST(a_log_that_begins_anew_wakes_every_watcher)
 {
 	struct listener all, n1;
 

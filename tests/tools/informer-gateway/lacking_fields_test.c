@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cached objects are without, as far as it matters to who writes them back. */
+/* The fields that cached objects lack and that a write-back would lose. */
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
@@ -36,8 +36,8 @@ setup(void **state)
 	return *state ? 0 : -1;
 }
 
-/* managedFields do not matter; whatever else any entry of the resource leaves out does, and is named. */
-TEST_CASE_IN(setup, reader_world_tear_down, what_matters_is_named)
+/* managedFields do not matter. Every other field that an entry of the resource drops is named. */
+TEST_CASE_IN(setup, reader_world_tear_down, dropped_fields_are_named)
 {
 	struct reader_world *w = *state;
 	struct gw_arena arena = {.reads = w->inf};

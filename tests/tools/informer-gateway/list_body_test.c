@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists that are made once for all who ask for the same, over a source in memory. */
+/* List bodies shared by equal requests, over a source in memory. */
 #include "routed_world.h"
 
 #include <zlib.h>
@@ -7,8 +7,8 @@
 #define HERD 20
 #define ALL_PODS_OF_DEFAULT "/api/v1/namespaces/default/pods"
 
-/* Who asks at one moment is given one body; who names no RV, none that is older than his question. */
-ROUTED_TEST(a_herd_is_given_one_body)
+/* Equal requests of one moment get one body. A request without an RV gets no body older than itself. */
+ROUTED_TEST(equal_requests_share_one_body)
 {
 	struct caller *c[HERD];
 
@@ -25,7 +25,7 @@ ROUTED_TEST(a_herd_is_given_one_body)
 	assert_int_equal(w->n->lists, HERD);
 	assert_int_equal(w->n->lists_made, 1);
 	assert_int_equal(w->n->lists_shared, HERD - 1);
-	/* something changed: an old body is good enough for RV 0 alone */
+	/* after a change, an old body still serves RV 0 */
 	memory_put(&w->m, "new", "n1", 0);
 	say(c[0], GET(ALL_PODS "?resourceVersion=0"));
 	hear(c[0], END);
@@ -45,8 +45,7 @@ ROUTED_TEST(a_herd_is_given_one_body)
 	assert_int_equal(w->lists.held, 0);
 }
 
-/* What differs is not shared: namespace, selectors, shape; nor are pages, of which each client has its own.
- */
+/* Requests that differ in namespace, selector or shape share no body, and pages are never shared. */
 ROUTED_TEST(other_questions_get_other_bodies)
 {
 	static const char *const requests[] = {
@@ -54,7 +53,7 @@ ROUTED_TEST(other_questions_get_other_bodies)
 		GET("/api/v1/namespaces/default/pods?resourceVersion=0"),
 		GET(ALL_PODS "?resourceVersion=0&labelSelector=a%3Db"),
 		GET(ALL_PODS "?resourceVersion=0&fieldSelector=spec.nodeName%3Dn2"),
-		/* what is alike but for where one selector ends and the other begins */
+		/* the same bytes, with another boundary between the selectors */
 		GET(ALL_PODS "?resourceVersion=0&labelSelector=%0Aspec.nodeName%3Dn1"),
 		GET(ALL_PODS "?resourceVersion=0&fieldSelector=spec.nodeName%3Dn1%0A"),
 		"GET " ALL_PODS "?resourceVersion=0 HTTP/1.1\r\nHost: g\r\n"
@@ -83,8 +82,8 @@ ROUTED_TEST(other_questions_get_other_bodies)
 }
 
 /*
- * While the items of a list, or of what a watch begins with, are put in order, others are answered; a client
- * that goes meanwhile takes its view along.
+ * While a list's or a watch's initial items are sorted, other clients are answered. A client that leaves
+ * meanwhile frees its view.
  */
 ROUTED_TEST(others_are_answered_while_items_are_put_in_order)
 {
@@ -116,7 +115,6 @@ ROUTED_TEST(others_are_answered_while_items_are_put_in_order)
 	gateway_until(&w->g, w->m.world->views == 0);
 }
 
-/* A list that cannot be had says why. */
 ROUTED_TEST(a_list_that_fails_says_why)
 {
 	struct caller *c;
@@ -130,8 +128,8 @@ ROUTED_TEST(a_list_that_fails_says_why)
 }
 
 /*
- * A list whose snapshot is taken away while it is made is broken off, and does not look whole; where nothing
- * was said of it yet, it is 410. Nothing goes on being made.
+ * A list whose snapshot is taken away is cut off and does not look complete. Before its first byte it is 410.
+ * No work goes on.
  */
 ROUTED_TEST(a_list_that_is_taken_away_is_broken_off)
 {
@@ -160,7 +158,7 @@ ROUTED_TEST(a_list_that_is_taken_away_is_broken_off)
 	assert_int_equal(w->lists.held, 0);
 }
 
-/* The bytes of a chunked body. */
+/* The payload of a chunked body. */
 static struct api_buf
 unchunk(const struct caller *c)
 {
@@ -176,7 +174,7 @@ unchunk(const struct caller *c)
 	return body;
 }
 
-/* The one gzip member that these bytes are. */
+/* Expand the one gzip member in these bytes. */
 static struct api_buf
 unzip(const struct api_buf *packed)
 {
@@ -198,7 +196,7 @@ unzip(const struct api_buf *packed)
 	return plain;
 }
 
-/* A large list is compressed for who takes that, a small one is not, and both say the same. */
+/* A large list is compressed for clients that accept gzip, a small one is not. Both have the same content. */
 ROUTED_TEST(large_lists_are_compressed)
 {
 	struct api_buf packed, plain, unpacked;
@@ -224,23 +222,20 @@ ROUTED_TEST(large_lists_are_compressed)
 	assert_false(has_heard(c, "Content-Encoding"));
 }
 
-/* Bodies that nobody takes do not pile up: who comes beyond the budget is told to come again. */
-ROUTED_TEST(the_budget_is_kept)
+/* Bodies that are not taken are limited by a budget. A request beyond the budget is told to retry. */
+ROUTED_TEST(bodies_that_are_not_taken_keep_the_budget)
 {
 	struct caller *stuck[2], *c;
 
 	w->lists.most = (size_t)1 << 20;
 	open_lists(w, (struct gw_router_options){0}, 4000, 8000);
 	for (int i = 0; i < 2; i++) {
-		/*
-		 * each another question, and neither reads: what they do not take is held, up to half of it
-		 * each
-		 */
+		/* two different lists that are not read: each holds up to half of the budget */
 		stuck[i] = asks(&w->g, i ? GET(ALL_PODS "?limit=100000") : GET(ALL_PODS));
 	}
 	gateway_until(&w->g, w->lists.held >= (size_t)1 << 20);
 	assert_true(w->lists.held < (size_t)2 << 20);
-	/* their sockets still take some of it, so that there may be room for a moment */
+	/* the sockets still take some bytes, so there may be room for a moment */
 	c = call_tcp(&w->g);
 	while (w->lists.refused == 0) {
 		forget_heard(c);
@@ -251,11 +246,11 @@ ROUTED_TEST(the_budget_is_kept)
 	assert_heard(c, "HTTP/1.1 429 ");
 	assert_heard(c, "Retry-After: 1");
 	assert_int_equal(w->lists.refused, 1);
-	/* one of them reads, the other goes: there is room again */
+	/* one client reads, the other leaves: there is room again */
 	hang_up(stuck[1]);
 	gateway_until(&w->g, w->lists.held < (size_t)1 << 20);
 	ask(c, GET(ALL_PODS "?limit=2"), "HTTP/1.1 200 OK");
-	/* and who reads at last gets all of it, though it is many times the budget */
+	/* the client that reads gets all of a body many times the budget */
 	gateway_until(&w->g, drinks_up(stuck[0]));
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
 	assert_int_equal(w->lists.held, 0);
@@ -263,10 +258,7 @@ ROUTED_TEST(the_budget_is_kept)
 
 #define BURST 12
 
-/*
- * Many that come at once, each with another question, before a byte is made: together they hold little more
- * than the budget, and each of them is answered.
- */
+/* A burst of different lists together holds little more than the budget, and each request is answered. */
 ROUTED_TEST(a_burst_keeps_the_budget)
 {
 	const size_t budget = (size_t)4 << 20, share = (size_t)512 << 10;
@@ -302,8 +294,8 @@ ROUTED_TEST(a_burst_keeps_the_budget)
 	assert_int_equal(w->lists.held, 0);
 }
 
-/* There are only so many at a time, each of which may hold a little, before one of them holds anything. */
-ROUTED_TEST(so_many_questions_at_a_time)
+/* The number of different bodies at a time is limited, even before they hold a byte. */
+ROUTED_TEST(the_number_of_bodies_is_limited)
 {
 	struct caller *c[40];
 	char request[100];
@@ -320,11 +312,8 @@ ROUTED_TEST(so_many_questions_at_a_time)
 		gateway_until(&w->g, has_heard(c[i], END) || has_heard(c[i], "\"code\":429}"));
 }
 
-/*
- * Watches that begin with the state of all objects are given one body of it, and go on behind it by
- * themselves.
- */
-ROUTED_TEST(beginnings_of_watches_are_shared)
+/* Watches that begin with all objects share one body of them, and each goes on by itself. */
+ROUTED_TEST(initial_events_of_watches_are_shared)
 {
 	struct caller *c[HERD];
 
@@ -347,9 +336,7 @@ ROUTED_TEST(beginnings_of_watches_are_shared)
 	gateway_until(&w->g, w->n->watching == 0);
 }
 
-/*
- * Between the newest state and a large body that was begun just now, who asks without RV waits for the next.
- */
+/* While a large body is younger than a second, a request without an RV waits for the next one. */
 ROUTED_TEST(large_bodies_are_made_once_a_second)
 {
 	struct caller *c[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listeners: who gets in, how many, how slowly, and who they turn out to be. */
+/* Listeners: who is admitted, how many, how slowly, and as whom. */
 #include "gateway_fixture.h"
 
 #include <netinet/tcp.h>
@@ -7,7 +7,7 @@
 #include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/http/listener.h"
 
-/* Answers each request with its peer and its target. */
+/* The handler: answers each request with its peer and its target. */
 static void
 echo(struct gw_exchange *x, void *ctx)
 {
@@ -19,7 +19,7 @@ echo(struct gw_exchange *x, void *ctx)
 	gw_reply(x, 200, "text/plain", &body);
 }
 
-/* Two requests on one connection are answered in order, and the connection stays. */
+/* Two requests on one connection are answered in order, and the connection stays open. */
 GATEWAY_TEST(answers_one_request_after_the_other)
 {
 	struct caller *c;
@@ -33,11 +33,8 @@ GATEWAY_TEST(answers_one_request_after_the_other)
 	gateway_until(g, gw_front_counters(g->front)->connections == 0);
 }
 
-/*
- * On a Unix socket the kernel says who asks; its file has the mode that was wanted, and goes with the
- * listener.
- */
-GATEWAY_TEST(a_unix_socket_tells_who_asks)
+/* On a Unix socket the kernel names the peer. Its file has the configured mode and goes with the listener. */
+GATEWAY_TEST(a_unix_socket_names_its_peer)
 {
 	char expected[64];
 	struct caller *c;
@@ -54,8 +51,8 @@ GATEWAY_TEST(a_unix_socket_tells_who_asks)
 	assert_int_equal(stat(g->socket, &st), -1);
 }
 
-/* A connection beyond the limit in all is told so and closed; those within it are served on. */
-GATEWAY_TEST(one_connection_too_many_is_told_so)
+/* A connection beyond the total limit is refused with a message. Those within it are still served. */
+GATEWAY_TEST(a_connection_beyond_the_limit_is_refused)
 {
 	struct caller *in[4], *out[80];
 
@@ -67,20 +64,20 @@ GATEWAY_TEST(one_connection_too_many_is_told_so)
 	for (int i = 0; i < 80; i++)
 		out[i] = call_tcp(g);
 	gateway_until(g, gw_front_counters(g->front)->refused_in_all == 80);
-	/* some are told when they ask, those for whom there is no place for that at once */
+	/* some are refused when they ask, the rest at once */
 	say(out[0], GET("/"));
 	hear(out[0], "HTTP/1.1 429 ");
 	hear(out[0], "too many connections");
 	hear(out[79], "HTTP/1.1 429 ");
 	hear(out[79], "too many connections");
 	gateway_until(g, has_ended(out[0]) && has_ended(out[79]));
-	/* and those who do not ask are told at last */
+	/* those that do not ask are refused at last */
 	gateway_pass(g, 3000);
 	hear(out[1], "HTTP/1.1 429 ");
 	gateway_until(g, gw_front_counters(g->front)->connections == 4);
 	say(in[3], GET("/still"));
 	hear(in[3], "GET /still");
-	/* and a place that is given back is had by the next */
+	/* a freed place goes to the next client */
 	hang_up(in[0]);
 	for (int i = 0; i < 80; i++)
 		hang_up(out[i]);
@@ -89,7 +86,7 @@ GATEWAY_TEST(one_connection_too_many_is_told_so)
 	hear(in[0], "GET /next");
 }
 
-/* One client cannot take the places of all: beyond its own limit it is refused, another is served. */
+/* One client cannot take all places: beyond its own limit it is refused, and another client is served. */
 GATEWAY_TEST(one_client_takes_no_more_than_its_share)
 {
 	struct gw_listener *tcp;
@@ -110,10 +107,7 @@ GATEWAY_TEST(one_client_takes_no_more_than_its_share)
 	gw_listener_close(tcp);
 }
 
-/*
- * A request that is not whole in time is answered with 408 and its connection closed, however slowly it
- * comes.
- */
+/* A request that is incomplete at its deadline gets 408 and its connection is closed. */
 GATEWAY_TEST(a_slow_request_is_cut)
 {
 	struct caller *c;
@@ -132,7 +126,7 @@ GATEWAY_TEST(a_slow_request_is_cut)
 	assert_int_equal(gw_front_counters(g->front)->exchanges, 0);
 }
 
-/* A body that is not whole in time is cut as well. */
+/* A body that is incomplete at its deadline is cut as well. */
 GATEWAY_TEST(a_slow_body_is_cut)
 {
 	struct caller *c;
@@ -144,7 +138,7 @@ GATEWAY_TEST(a_slow_body_is_cut)
 	assert_heard(c, "HTTP/1.1 408 ");
 }
 
-/* An idle connection is closed without a word: a 408 would be taken for the next request's answer. */
+/* An idle connection is closed without a message: a 408 would be taken for the next request's answer. */
 GATEWAY_TEST(an_idle_connection_is_closed_silently)
 {
 	struct caller *c;
@@ -160,7 +154,7 @@ GATEWAY_TEST(an_idle_connection_is_closed_silently)
 	assert_int_equal(gw_front_counters(g->front)->slow, 0);
 }
 
-/* Headers of ten megabytes are answered with 431, and nothing of the request is served. */
+/* Headers of ten megabytes get 431, and the request reaches no handler. */
 GATEWAY_TEST(large_headers_are_refused)
 {
 	const size_t size = (size_t)10 << 20;
@@ -177,7 +171,7 @@ GATEWAY_TEST(large_headers_are_refused)
 	free(large);
 }
 
-/* A listener that was inherited serves what waits in its queue already. */
+/* An inherited listener serves connections that already wait in its queue. */
 GATEWAY_TEST(an_inherited_socket_is_served)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -194,7 +188,7 @@ GATEWAY_TEST(an_inherited_socket_is_served)
 	hear(c, "GET /waiting");
 }
 
-/* A listener without identity is this machine's, whoever bound its socket. */
+/* An inherited listener without authentication must be bound to loopback. */
 GATEWAY_TEST(an_inherited_socket_of_all_addresses_is_refused)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
@@ -212,7 +206,7 @@ GATEWAY_TEST(an_inherited_socket_of_all_addresses_is_refused)
 	close(options.fd);
 }
 
-/* Who was led here by another name, as a browser by a page, is no client of it. */
+/* On loopback a request for another host name is refused, as from a browser led here by a page. */
 GATEWAY_TEST(another_machines_name_is_refused_on_loopback)
 {
 	gateway_listen(g, (struct gw_listener_options){.loopback = true}, echo, NULL);
@@ -220,7 +214,7 @@ GATEWAY_TEST(another_machines_name_is_refused_on_loopback)
 	hears(g, "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "HTTP/1.1 403 ");
 }
 
-/* The gateway's end of a client's connection: both are this process's. */
+/* The gateway's end of a client's connection. Both ends are in this process. */
 static int
 other_end_of(const struct caller *c)
 {
@@ -237,7 +231,7 @@ other_end_of(const struct caller *c)
 	return -1;
 }
 
-/* A client that vanishes without a word is noticed by the kernel. */
+/* A client that vanishes silently is noticed by the kernel's keep-alive. */
 GATEWAY_TEST(a_connection_is_kept_alive)
 {
 	socklen_t size = sizeof(int);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sockets and which Host headers mean this machine. */
+/* Which sockets, addresses and Host headers mean this machine. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -20,14 +20,14 @@ is_bound_to_loopback(const char *text)
 	return is;
 }
 
-TEST_CASE(a_socket_of_this_machine_alone)
+TEST_CASE(a_loopback_socket_is_recognized)
 {
 	assert_true(is_bound_to_loopback("127.0.0.1"));
 	assert_false(is_bound_to_loopback("0.0.0.0"));
 	assert_false(gw_loopback_socket(-1));
 }
 
-TEST_CASE(an_address_of_either_family)
+TEST_CASE(a_loopback_address_is_recognized)
 {
 	struct sockaddr_storage address = {.ss_family = AF_INET6};
 	struct sockaddr_in6 *v6 = (void *)&address;
@@ -39,7 +39,7 @@ TEST_CASE(an_address_of_either_family)
 	assert_false(gw_loopback_address(&address));
 }
 
-TEST_CASE(a_host_that_names_this_machine)
+TEST_CASE(a_loopback_host_is_recognized)
 {
 	static const char *const good[] = {
 		"localhost", "LocalHost:8080", "127.0.0.1",         "127.0.0.1:80",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * played_store.h as a source of stores: a store wakes its watch at each change. RVs begin at 1.
- */
+/* played_store.h as a source of stores: a store wakes its watch at each change. RVs begin at 1. */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_MEMORY_SOURCE_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_MEMORY_SOURCE_H
 
@@ -16,8 +14,8 @@ struct memory {
 	struct memory_store *stores[MEMORY_STORES];
 	unsigned open;
 	const char *warning;
-	bool partial;	    /* of the resource there is a part: default/a */
-	bool metadata_only; /* of its objects there is no more */
+	bool partial;	    /* only default/a is cached */
+	bool metadata_only; /* only metadata is cached */
 };
 
 struct memory_store {
@@ -110,7 +108,7 @@ memory_wake(struct memory *m)
 		}
 }
 
-/* Add or replace "default/NAME", with so many bytes more in an annotation. */
+/* Add or replace "default/NAME", with so many more bytes in an annotation. */
 static inline void
 memory_put(struct memory *m, const char *name, const char *node, size_t bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A GET of what is not there yet: how long it waits, and who answers then. */
+/* A GET of an object that is not there yet: how long it waits, and who answers then. */
 #include "routed_world.h"
 
 #include "tools/informer-gateway/answer/object_wait.h"
@@ -25,7 +25,7 @@ send_elsewhere(void *ctx, struct gw_exchange *x)
 	return true;
 }
 
-/* One pod is there; the others that are asked for are waited for. */
+/* Open the router with one pod. The other pods that are asked for are waited for. */
 static void
 start(struct routed *w)
 {
@@ -52,8 +52,8 @@ put(struct routed *w, const char *name)
 	gw_router_told(w->router, w->m.world->pods, w->m.world->rv);
 }
 
-/* The object comes, after others: the answer comes with it. */
-ROUTED_TEST(what_comes_is_the_answer)
+/* The waiting request is answered when its object arrives. */
+ROUTED_TEST(an_object_that_arrives_is_the_answer)
 {
 	struct caller *c;
 
@@ -69,8 +69,8 @@ ROUTED_TEST(what_comes_is_the_answer)
 	assert_int_equal(w->n->gets, 1);
 }
 
-/* Another entry of the resource tells of RVs that this one does not have: each is looked at once. */
-ROUTED_TEST(anothers_rv_is_no_answer)
+/* A newer RV of another entry of the resource does not end the wait. */
+ROUTED_TEST(another_entrys_rv_does_not_end_the_wait)
 {
 	struct caller *c, *d;
 
@@ -85,8 +85,8 @@ ROUTED_TEST(anothers_rv_is_no_answer)
 	hear(d, "HTTP/1.1 200 ");
 }
 
-/* A second, and no more, whatever else changes meanwhile. */
-ROUTED_TEST(what_does_not_come_is_404)
+/* After a second the answer is 404, even if other objects change meanwhile. */
+ROUTED_TEST(an_object_that_does_not_arrive_is_404)
 {
 	struct caller *c, *d;
 
@@ -103,8 +103,8 @@ ROUTED_TEST(what_does_not_come_is_404)
 	hear(d, "HTTP/1.1 404 ");
 }
 
-/* Then a caller with a token is answered elsewhere, where there is such a place; one without has 404. */
-ROUTED_TEST(elsewhere_is_asked_behind_it)
+/* After that second a caller with a token is answered elsewhere, if configured. Without one it gets 404. */
+ROUTED_TEST(after_the_wait_elsewhere_is_asked)
 {
 	struct caller *c, *d;
 
@@ -117,8 +117,7 @@ ROUTED_TEST(elsewhere_is_asked_behind_it)
 	hear(d, "HTTP/1.1 404 ");
 }
 
-/* Whoever goes is not waited with. */
-ROUTED_TEST(who_goes_is_forgotten)
+ROUTED_TEST(a_client_that_leaves_is_forgotten)
 {
 	struct caller *c;
 

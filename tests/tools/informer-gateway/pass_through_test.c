@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that are handed on: what of them arrives upstream, what comes back, and what goes wrong in
- * between. */
+/* Requests that are passed on: what reaches the API server, what comes back, and what fails between. */
 #include <stdatomic.h>
 
 #include "gateway_fixture.h"
@@ -13,13 +12,13 @@
 #define AUTH "Host: gateway\r\nAuthorization: Bearer theirs\r\n"
 #define CLOSE "Connection: close\r\n\r\n"
 
-/* upstream_world.h, and on its loop a gateway whose requests all are handed on. */
+/* upstream_world.h, and on its loop a gateway that passes on every request. */
 struct forward_world {
 	struct upstream_world *u;
 	struct gateway g;
 	struct gw_pass_through *pass_through;
-	void (*instead)(struct gw_exchange *x); /* of an absent server's answer, or NULL */
-	/* what the router would say of a request, or NULL */
+	void (*instead)(struct gw_exchange *x); /* answers for an absent server, or NULL */
+	/* the router's view of a request, or NULL */
 	const struct api_resource *resource;
 	const char *subresource;
 };
@@ -61,7 +60,7 @@ hand_on(struct gw_exchange *x, void *ctx)
 	gw_pass_through(f->pass_through, x, f->instead);
 }
 
-/* After upstream_world_start(). */
+/* Open the gateway. Call upstream_world_start() before. */
 static void
 open_gateway(struct forward_world *f, struct gw_pass_through_options options)
 {
@@ -73,7 +72,7 @@ open_gateway(struct forward_world *f, struct gw_pass_through_options options)
 	gateway_listen(&f->g, (struct gw_listener_options){0}, hand_on, f);
 }
 
-/* Send this text, hear until the connection ends, and this among it. */
+/* Send this text and hear until the connection ends. The answer must contain `expected`. */
 static struct caller *
 expect(struct forward_world *f, const char *request, const char *text)
 {
@@ -84,7 +83,7 @@ expect(struct forward_world *f, const char *request, const char *text)
 	return c;
 }
 
-static _Atomic size_t written; /* of BIG */
+static _Atomic size_t written; /* bytes of BIG */
 
 static bool
 write_text(struct duplex *d, const char *text)
@@ -122,7 +121,7 @@ write_endless_header(struct duplex *d)
 	return write_text(d, "\r\n");
 }
 
-/* What upstream answers to which path. */
+/* The server's answer to each path. */
 static bool
 respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
 {
@@ -170,8 +169,7 @@ start(struct forward_world *f, bool tls)
 	open_gateway(f, (struct gw_pass_through_options){0});
 }
 
-/* Of who asks upstream hears the caller's bearer and impersonation, and nothing else: no certificate of ours.
- */
+/* The API server receives the caller's bearer and impersonation headers, and none of our credentials. */
 TEST(the_callers_bearer_alone_arrives)
 {
 	struct caller *c;
@@ -195,8 +193,7 @@ TEST(the_callers_bearer_alone_arrives)
 	assert_false(raw_server_request(f->u->server, 0)->certificate);
 }
 
-/* Who brings no bearer is refused in words, and upstream hears nothing; so is who brings two, or hides one.
- */
+/* A request without a bearer, with two, or with a hidden one is refused. The API server receives nothing. */
 TEST(without_one_bearer_nothing_is_asked)
 {
 	static const struct {
@@ -222,7 +219,7 @@ TEST(without_one_bearer_nothing_is_asked)
 	assert_int_equal(raw_server_count(f->u->server), 0);
 }
 
-/* One request here is one request there: a second one in its body stays its body. */
+/* One request stays one request: a second one in its body stays in the body. */
 TEST(no_request_is_smuggled)
 {
 	static const char inner[] = "GET /api/v1/secrets HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -240,7 +237,7 @@ TEST(no_request_is_smuggled)
 	assert_int_equal(atoi(raw_header(r, "Content-Length")), strlen(inner));
 }
 
-/* A body of a megabyte arrives whole; answers without a body have none, and HEAD's headers come. */
+/* A body of a megabyte arrives whole. Answers without a body have none, and HEAD gets its headers. */
 TEST(bodies_and_their_absence_arrive)
 {
 	size_t size = 1u << 20, head;
@@ -265,9 +262,8 @@ TEST(bodies_and_their_absence_arrive)
 	free(request);
 }
 
-/* Each event of a watch comes when upstream sends it, and its end is an end; headers of the connection stay.
- */
-TEST(a_watch_is_handed_on_as_it_comes)
+/* Each event of a watch is passed on when it comes, and so is the end. Connection headers are not. */
+TEST(a_watch_is_passed_on_as_it_comes)
 {
 	struct caller *c;
 
@@ -281,7 +277,7 @@ TEST(a_watch_is_handed_on_as_it_comes)
 	assert_string_equal(c->heard.data + c->heard.len - 5, "0\r\n\r\n");
 }
 
-/* Upstream breaks off amid an answer: the client's answer has no end either. */
+/* An answer that the API server breaks off is broken off for the client too. */
 TEST(a_broken_answer_is_seen_to_be_broken)
 {
 	struct caller *c;
@@ -293,9 +289,9 @@ TEST(a_broken_answer_is_seen_to_be_broken)
 	assert_int_equal(gw_pass_through_counters(f->pass_through)->broken, 1);
 }
 
-#define STUCK_TURNS 20 /* without I/O: nobody takes what upstream writes */
+#define STUCK_TURNS 20 /* turns without I/O: the upstream connection is full */
 
-/* A client that does not read holds upstream back: nothing is gathered for it but what sockets hold. */
+/* A client that does not read stops the API server's stream. Only sockets hold data. */
 TEST(a_slow_client_holds_upstream_back)
 {
 	char block[65536];
@@ -318,8 +314,8 @@ TEST(a_slow_client_holds_upstream_back)
 	assert_int_equal(body, BIG);
 }
 
-/* No API server: 503 in words, and when to come again. */
-TEST(an_absent_server_is_told)
+/* Without an API server the answer is 503, with a Retry-After. */
+TEST(an_absent_server_is_503)
 {
 	struct caller *c;
 
@@ -337,8 +333,8 @@ say_what_is_known(struct gw_exchange *x)
 	gw_reply_text(x, 200, "text/plain", "known here\n");
 }
 
-/* Without an API server another answer is given, with a warning. */
-TEST(an_absent_server_may_be_stood_in_for)
+/* Without an API server a stand-in may answer, with a warning. */
+TEST(a_stand_in_may_answer_for_an_absent_server)
 {
 	struct caller *c;
 
@@ -352,8 +348,8 @@ TEST(an_absent_server_may_be_stood_in_for)
 	assert_int_equal(gw_pass_through_counters(f->pass_through)->active, 0);
 }
 
-/* What a server answers counts, a broken answer too; ten megabytes of header are no answer. */
-TEST(a_present_server_is_not_stood_in_for)
+/* An answer of the server is used, also a broken one. Ten megabytes of header are no answer. */
+TEST(a_stand_in_never_answers_for_a_present_server)
 {
 	start(f, false);
 	f->instead = say_what_is_known;
@@ -362,7 +358,7 @@ TEST(a_present_server_is_not_stood_in_for)
 	expect(f, "GET /endless HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 502");
 }
 
-/* A write whose connection dies is not sent again, and its client is not told to; the next goes through. */
+/* A write whose connection dies is sent once, and its client is not told to retry. The next one succeeds. */
 TEST(a_write_is_never_sent_twice)
 {
 	static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
@@ -380,8 +376,8 @@ TEST(a_write_is_never_sent_twice)
 	}
 }
 
-/* A gateway that ends, ends a watch between two lines: the line that has begun is waited for. */
-TEST(a_watch_ends_behind_a_line)
+/* A closing gateway ends a watch between two lines: it waits for a line that has begun. */
+TEST(a_watch_ends_after_a_line)
 {
 	struct caller *c;
 
@@ -396,7 +392,7 @@ TEST(a_watch_ends_behind_a_line)
 	assert_string_equal(c->heard.data + c->heard.len - 5, "0\r\n\r\n");
 }
 
-/* A client that goes takes its request upstream along. */
+/* A client that leaves ends its request to the API server. */
 TEST(a_client_that_goes_ends_its_request)
 {
 	struct caller *c;
@@ -417,9 +413,8 @@ lacks_env(void *ctx, const struct api_resource *resource, struct api_buf *ret)
 	return true;
 }
 
-/* What was read without some of its fields is not written back, and it is said which; reads and scales go on.
- */
-TEST(what_was_not_whole_is_not_written_back)
+/* An incomplete object is not written back, and the refusal names the fields. Reads and scales pass. */
+TEST(an_incomplete_object_is_not_written_back)
 {
 	static char name[] = "pods";
 	static const struct api_resource pods = {.version = "v1", .plural = name, .group_resource = name};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is at the other end of a connection, and who counts as one client. */
+/* The peer of a connection, and which connections count as one client. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -38,7 +38,7 @@ TEST_CASE(an_address_is_written_as_people_write_it)
 	assert_false(peer_of_v4("10.0.0.7", 1, true).has_credentials);
 }
 
-TEST_CASE(a_unix_socket_tells_who_it_is)
+TEST_CASE(a_unix_socket_has_credentials)
 {
 	const struct sockaddr address = {.sa_family = AF_UNIX};
 	struct gw_peer peer;
@@ -55,12 +55,12 @@ TEST_CASE(a_unix_socket_tells_who_it_is)
 	gw_peer_done(&peer);
 	close(fds[0]);
 	close(fds[1]);
-	/* one that cannot be asked is nobody */
+	/* a peer that cannot be asked has no credentials */
 	gw_peer_of_socket(&peer, -1, &address, sizeof(address.sa_family), false);
 	assert_false(peer.has_credentials);
 }
 
-/* An address is one client over all its ports; the users of a Unix socket are one each. */
+/* An address is one client over all its ports. Each user of a Unix socket is one client. */
 TEST_CASE(one_client_has_one_key)
 {
 	struct gw_peer a = peer_of_v4("10.0.0.7", 1, false), b = peer_of_v4("10.0.0.7", 2, false),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A quota, beside one that counts in an array. */
+/* A quota, compared with counts in an array. */
 #include "tests/room.h"
 #include "tools/informer-gateway/http/quota.h"
 
@@ -7,8 +7,8 @@
 #define ALL 50u
 #define OF_ONE 3u
 
-/* Whatever comes and goes, it says what the array says; keys that share a place are told apart. */
-TEST_CASE(counts_like_an_array)
+/* After random takes and returns the quota equals the array. Keys of one hash place are told apart. */
+TEST_CASE(a_quota_counts_like_an_array)
 {
 	unsigned counts[KEYS] = {0}, all = 0;
 	struct gw_quota quota;
@@ -17,7 +17,7 @@ TEST_CASE(counts_like_an_array)
 	gw_quota_init(&quota, ALL, OF_ONE);
 	for (unsigned i = 0; i < 200000; i++) {
 		unsigned n = (unsigned)rand() % KEYS;
-		uint64_t key = (uint64_t)n << 33; /* many have one home */
+		uint64_t key = (uint64_t)n << 33; /* many share one hash place */
 
 		if (rand() % 2) {
 			enum gw_quota_verdict expected = all == ALL	     ? GW_QUOTA_ALL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may not be, in upstream's words. */
+/* Refusals in upstream's words. */
 #include "tests/room.h"
 #include "tools/informer-gateway/gate/refusal.h"
 
@@ -17,7 +17,7 @@ assert_status(struct api_status *status, const char *text)
 #define STATUS(rest)                                                                                         \
 	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\"," rest "}"
 
-/* As k8s.io/apiserver writes them, details included. */
+/* The documents are those of k8s.io/apiserver, including details. */
 TEST_CASE(documents_are_upstreams)
 {
 	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
@@ -55,11 +55,11 @@ TEST_CASE(documents_are_upstreams)
 	api_status_done(&status);
 }
 
-/* The sentence is upstream's, in each of its forms. */
+/* The message equals upstream's for each kind of request. */
 TEST_CASE(refusals_are_upstreams_sentences)
 {
 	static const struct {
-		struct gw_attributes a; /* without a verb: of /metrics */
+		struct gw_attributes a; /* without a verb: /metrics */
 		const char *user, *reason, *sentence;
 	} rows[] = {
 		{{"list", "", "v1", "pods", "log", "", "", "", "", ""},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The form of requests: what could be read in two ways is refused, and the connection closed behind it. */
+/* The form of requests: an ambiguous one is refused, and its connection is closed. */
 #include "gateway_fixture.h"
 #include "tools/informer-gateway/http/request_form.h"
 
@@ -12,7 +12,7 @@ count(struct gw_exchange *x, void *ctx)
 
 #define HOST "Host: g\r\n"
 
-/* Each is refused with 400, none is handed on, and what hides behind it is no request. */
+/* Each ambiguous request gets 400 and reaches no handler, nor does a request hidden after it. */
 GATEWAY_TEST(ambiguous_requests_are_refused)
 {
 	static const char *const requests[] = {
@@ -65,8 +65,7 @@ GATEWAY_TEST(ambiguous_requests_are_refused)
 	}
 }
 
-/* What another reader would see of a head, and this one not: behind a zero byte, in a second line, after a
- * bare LF. */
+/* A head with a zero byte, a folded header line or a bare LF is refused. */
 GATEWAY_TEST(no_head_hides_bytes)
 {
 #define ROW(text)                                                                                            \
@@ -96,7 +95,7 @@ GATEWAY_TEST(no_head_hides_bytes)
 	}
 }
 
-/* What clients do send is served: selectors in escapes, empty segments, an old version. */
+/* Ordinary requests are served: selectors in escapes, empty segments, HTTP/1.0. */
 GATEWAY_TEST(ordinary_requests_are_served)
 {
 	static const char *const requests[] = {
@@ -128,7 +127,7 @@ is_bearer(const char *header, const char *token)
 	return token ? got && length == strlen(token) && memcmp(got, token, length) == 0 : !got;
 }
 
-/* A bearer token is one word of a token's letters, of a length that can be. */
+/* A bearer token is one word of token characters, and not too long. */
 TEST_CASE(bearers_are_one_word)
 {
 	char *longest = calloc(1, GW_TOKEN_MAX + 16);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resume, as a model. Pods come, change and go upstream. informerd sees that as it happens, or lists later
- * what is there. Clients with selectors watch through a gateway, which is killed when each of them has heard
- * some of it, and go on at the next one. In the end each knows what it selects of what there is, and nothing
- * else.
+ * A model of resumed watches. Pods come, change and go upstream. informerd watches that, or lists it later.
+ * Clients with selectors watch through a gateway. The gateway is killed amid their events, and they resume at
+ * the next one. In the end each client knows exactly the pods that it selects.
  */
 #include <inttypes.h>
 
@@ -16,7 +15,7 @@
 #define WORLDS_LONG 1000
 #define EACH 4 /* clients of each selection */
 
-/* What upstream has; what is gone stays as it was last. */
+/* Upstream's state. A deleted pod keeps its last state. */
 struct pod {
 	bool there;
 	unsigned object;
@@ -79,8 +78,8 @@ struct client {
 	const struct selection *selection;
 	struct gw_store *store;
 	struct api_watch *watch; /* NULL: none now */
-	uint64_t rv;             /* that it goes on from; 0: it lists */
-	uint64_t known[PODS];    /* the RV of each; 0: it is not there */
+	uint64_t rv;             /* to resume from; 0: list */
+	uint64_t known[PODS];    /* the RV of each pod; 0: absent */
 };
 
 struct model {
@@ -129,7 +128,7 @@ add_word(char *text, const struct pod *pod)
 		 pod->there ? "" : "-", pod->name, pod->rv, pod->node, pod->app, pod->object);
 }
 
-/* Say it; behind "@RV" an open gateway follows. */
+/* Say this. After "@RV" an open gateway follows. */
 static void
 say(struct model *m, const char *text)
 {
@@ -155,7 +154,7 @@ happen_as_seen(struct model *m)
 	say(m, strcat(text, end));
 }
 
-/* What a list shows: what is gone first, then what is there; of one commit, or of two. */
+/* Apply a list: first the deletions, then what is there, in one commit or in two. */
 static void
 happen_unseen(struct model *m)
 {
@@ -223,7 +222,7 @@ open_watch(struct model *m, struct client *c)
 	assert_int_equal(api_watch_open(&request, &query, &c->store->api, &options, m->now_ms, &c->watch), 0);
 }
 
-/* What stands behind a name in a line; as far as a quote. */
+/* The text after a name in a line, up to a quote. */
 static const char *
 behind(const char *line, const char *name)
 {
@@ -233,7 +232,7 @@ behind(const char *line, const char *name)
 	return at + strlen(name);
 }
 
-/* Returns whether the client's list is whole: from then on it may be cut off. */
+/* Returns true if the client's list is complete: from then on it may be cut off. */
 static bool
 hear(struct model *m, struct client *c, const char *line)
 {
@@ -260,7 +259,7 @@ hear(struct model *m, struct client *c, const char *line)
 	return true;
 }
 
-/* So many lines of what happened; what a client begins with it takes as a whole. */
+/* Hear so many lines. Initial events are heard as a whole. */
 static void
 read_lines(struct model *m, struct client *c, unsigned lines)
 {
@@ -295,8 +294,7 @@ expect_what_there_is(struct model *m, struct client *c)
 
 /* ---- the whole ----------------------------------------------------------------- */
 
-/* Some of it is heard; then each is cut off where it stands, and goes on, at the same gateway or at another.
- */
+/* Clients hear some events. Then each is cut off and resumes at the same gateway or at another. */
 static void
 play_round(struct model *m)
 {
@@ -338,8 +336,8 @@ play(struct model *m)
 	arena_world_free(m->w);
 }
 
-/* Nothing is lost over relists and restarts, at whatever point a client is cut off. */
-TEST_CASE(each_client_knows_in_the_end_what_there_is)
+/* No event is lost over relists and restarts, at whatever point a client is cut off. */
+TEST_CASE(each_client_ends_with_the_selected_pods)
 {
 	static struct model m;
 	uint64_t seed = test_seed(7);
@@ -349,6 +347,6 @@ TEST_CASE(each_client_knows_in_the_end_what_there_is)
 		m.dice = seed + i;
 		play(&m);
 	}
-	/* most go on where they were: a gateway that always said 410 would be none */
+	/* most clients resume: a gateway that always said 410 would pass otherwise */
 	assert_true(m.expired < m.went_on / 2);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose is a token, and may he: the questions, and answers of any kind. */
+/* TokenReviews and SubjectAccessReviews: the questions, and answers of any kind. */
 #include "tests/room.h"
 #include "tools/informer-gateway/access/reviews.h"
 #include "writer/base/message.h"
 
-/* ---- whose is it? ---- */
+/* ---- TokenReview ---- */
 
 static const struct gw_texts nobody = {0};
 static char *own_items[] = {(char[]){"informer-gateway"}};
 static const struct gw_texts own = {own_items, 1};
 
-/* The question has the token, and the audiences where some are asked for. */
-TEST_CASE(a_token_is_asked_about_for_audiences)
+/* The question contains the token, and the audiences if any are configured. */
+TEST_CASE(a_token_review_names_the_audiences)
 {
 	char *document = gw_token_review_document("t\"1", &nobody);
 
@@ -37,8 +37,8 @@ answer(const char *status, const struct gw_texts *audiences, struct gw_identity 
 	return r;
 }
 
-/* All that the API server says of somebody is the identity: user, uid, groups, extra. */
-TEST_CASE(an_identity_is_all_that_is_said)
+/* The identity has user, uid, groups and extra of the answer. */
+TEST_CASE(an_identity_has_all_parts_of_the_answer)
 {
 	struct gw_identity *identity = NULL;
 
@@ -55,8 +55,8 @@ TEST_CASE(an_identity_is_all_that_is_said)
 	gw_identity_unref(identity);
 }
 
-/* Only true is true, and only for one of our audiences where we asked for them. */
-TEST_CASE(what_is_no_yes_is_nobody)
+/* Only authenticated:true is a yes, and only for one of our audiences if we asked for them. */
+TEST_CASE(anything_but_a_yes_is_a_refusal)
 {
 	static const char *const none[] = {"{}", "{\"authenticated\":false}", "{\"authenticated\":\"true\"}",
 					   "{\"authenticated\":1,\"user\":{\"username\":\"u\"}}",
@@ -78,8 +78,7 @@ TEST_CASE(what_is_no_yes_is_nobody)
 	gw_identity_unref(identity);
 }
 
-/* What is no answer is none: it is said, and nobody comes of it. */
-TEST_CASE(what_is_no_answer_is_said)
+TEST_CASE(a_malformed_answer_is_an_error)
 {
 	static const char *const none[] = {
 		"[]",
@@ -102,7 +101,7 @@ expiry(const char *token)
 	return gw_token_expiry(token, strlen(token));
 }
 
-/* What a JWT says of its end is read; of what says nothing that can be read there is none. */
+/* The expiry of a JWT is read. A token without a readable expiry has none. */
 TEST_CASE(a_jwt_says_when_it_ends)
 {
 	assert_int_equal(expiry("e30.eyJleHAiOjE3MDAwMDAwNjB9.x"), 1700000060);
@@ -115,7 +114,7 @@ TEST_CASE(a_jwt_says_when_it_ends)
 	assert_true(expiry("..") == UINT64_MAX);
 }
 
-/* ---- may he? ---- */
+/* ---- SubjectAccessReview ---- */
 
 static void
 assert_document(const struct gw_identity *identity, const struct gw_attributes *a, const char *spec)
@@ -130,8 +129,8 @@ assert_document(const struct gw_identity *identity, const struct gw_attributes *
 	free(document);
 }
 
-/* The question has all that the request asks, and all that is known of who asks it. */
-TEST_CASE(the_question_has_everything)
+/* The question contains every attribute of the request and everything known of the identity. */
+TEST_CASE(an_access_review_is_complete)
 {
 	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", "7");
 
@@ -151,8 +150,8 @@ TEST_CASE(the_question_has_everything)
 	gw_identity_unref(identity);
 }
 
-/* What is empty is left out, as upstream has it; a path is asked as one. */
-TEST_CASE(what_is_empty_is_left_out)
+/* Empty members are left out, as upstream does. A path is asked about as a path. */
+TEST_CASE(empty_members_are_left_out)
 {
 	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", "");
 	struct gw_attributes path = gw_attributes_of_path("/metrics");
@@ -165,7 +164,7 @@ TEST_CASE(what_is_empty_is_left_out)
 	gw_identity_unref(identity);
 }
 
-/* A reason is told on one line, cut at a letter's end. */
+/* A reason becomes one line of at most 512 bytes, cut after a whole character. */
 TEST_CASE(a_reason_is_one_short_line)
 {
 	_cleanup_(message_freep) char *reason = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A router over pods in memory: included by each test, which it is compiled into. */
+/* A router over pods in memory. Each test that includes this header compiles its own copy. */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_ROUTED_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_ROUTED_WORLD_H
 
@@ -9,8 +9,8 @@
 #include "tools/informer-gateway/answer/router.h"
 
 #define SHARE_MS 1000  /* a second: list_body.h */
-#define STALL_MS 30000 /* what router.h says of 0 */
-#define LOOK_MS 50     /* list_body.c looks so often */
+#define STALL_MS 30000 /* what router.h makes of 0 */
+#define LOOK_MS 50     /* list_body.c looks this often */
 
 struct routed {
 	struct gateway g;
@@ -20,7 +20,7 @@ struct routed {
 	struct gw_hooks hooks;
 	struct gw_front_options front;
 	struct api_share lists; /* most 0: 256 MiB */
-	bool newest_elsewhere, narrow; /* what `allow` says of reads */
+	bool newest_elsewhere, narrow; /* what `allow` grants to reads */
 	unsigned checks;
 };
 
@@ -46,7 +46,7 @@ open_routed(struct routed *w, struct gw_router_options options)
 	gateway_front(&w->g, w->front);
 	w->router = gw_router_new(w->g.front, &options);
 	w->n = gw_router_counters(w->router);
-	/* libmicrohttpd does not cut those who do not read: that is the router's task */
+	/* cutting clients that do not read is the router's task, not libmicrohttpd's */
 	gateway_listen(&w->g, (struct gw_listener_options){.idle_seconds = 3600, .header_seconds = 60},
 		       gw_router_handle, w->router);
 }
@@ -61,7 +61,7 @@ close_routed(struct routed *w)
 	gateway_shut(&w->g);
 }
 
-/* So many pods, of so many bytes each. */
+/* Add so many pods of so many bytes each. */
 static UNUSED void
 open_lists(struct routed *w, struct gw_router_options options, unsigned count, size_t bytes)
 {
@@ -102,7 +102,7 @@ routed_tear_down(void **state)
 #define ALL_PODS "/api/v1/pods"
 #define END "\r\n0\r\n\r\n"
 
-/* Take all that comes, and keep none of it; whether the end was among it. */
+/* Take and drop all bytes that come. Returns true once the end has come. */
 static UNUSED bool
 drinks_up(struct caller *c)
 {

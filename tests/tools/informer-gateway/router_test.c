@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The router: what is asked of cached resources and beside them, over a source in memory. */
+/* The router: requests for cached resources and for everything else, over a source in memory. */
 #include "routed_world.h"
 
 #include "tools/informer-gateway/answer/router.h"
 
-#define AWAIT_MS 3000 /* what router.h says of 0 */
+#define AWAIT_MS 3000 /* what router.h makes of 0 */
 
-/* what the hooks were asked, and are to do */
+/* what the hooks were asked, and what they do */
 static unsigned gone_elsewhere, missing;
 static struct gw_exchange *kept;
 static gw_next *kept_next;
@@ -46,7 +46,7 @@ miss(void *ctx, struct gw_exchange *x, gw_next *next)
 
 #define PODS "/api/v1/namespaces/default/pods"
 
-/* Open it, with the pod "a"; a client. */
+/* Open the router with the pod "a", and connect a client. */
 static struct caller *
 open_with_a_pod(struct routed *w)
 {
@@ -55,7 +55,6 @@ open_with_a_pod(struct routed *w)
 	return call_tcp(&w->g);
 }
 
-/* Nobody may anything unless somebody says so. */
 ROUTED_TEST(deny_is_the_default)
 {
 	struct caller *c;
@@ -66,7 +65,7 @@ ROUTED_TEST(deny_is_the_default)
 	ask(c, GET("/version"), "HTTP/1.1 403 ");
 }
 
-/* A check that takes its time is waited for, and what it says counts; who goes meanwhile is not served. */
+/* A check may decide later, and its decision counts. A client that leaves meanwhile is not served. */
 ROUTED_TEST(a_check_may_take_its_time)
 {
 	struct caller *c;
@@ -87,7 +86,7 @@ ROUTED_TEST(a_check_may_take_its_time)
 	gateway_until(&w->g, kept_is_gone);
 }
 
-/* GET by name: the object, or 404 after `missing` was asked; a HEAD has no body. */
+/* A GET by name returns the object, or 404 after `missing` was asked. A HEAD has no body. */
 ROUTED_TEST(gets_are_answered)
 {
 	struct caller *c;
@@ -106,8 +105,8 @@ ROUTED_TEST(gets_are_answered)
 	assert_false(has_heard(c, "{"));
 }
 
-/* What is not cached, is deeper, or is no read goes elsewhere; without anybody there it is 404 or 405. */
-ROUTED_TEST(the_rest_goes_elsewhere)
+/* Uncached resources, deeper paths and writes go elsewhere. Without an elsewhere they get 404 or 405. */
+ROUTED_TEST(other_requests_go_elsewhere)
 {
 	static const char *const requests[] = {
 		GET("/api/v1/secrets"),
@@ -133,7 +132,7 @@ ROUTED_TEST(the_rest_goes_elsewhere)
 	ask(c, requests[4], "HTTP/1.1 405 ");
 }
 
-/* An empty segment is in no path of a resource, and nobody is asked about it. */
+/* A path with an empty segment is 404, and no hook is asked. */
 ROUTED_TEST(a_broken_path_is_404)
 {
 	static const char sentence[] =
@@ -157,9 +156,8 @@ count_and_go_on(void *ctx, struct gw_exchange *x, gw_next *next)
 	next(x);
 }
 
-/* Discovery and /version are answered from the registry, and may be asked elsewhere first; what is no
- * discovery is not. */
-ROUTED_TEST(discovery_may_be_anothers)
+/* Discovery and /version are answered by a hook, if it wants to, else from the registry. */
+ROUTED_TEST(a_hook_may_answer_discovery)
 {
 	static const char *const pages[] = {GET("/api"), GET("/apis"), GET("/api/v1"), GET("/version")};
 	struct caller *c;
@@ -187,8 +185,8 @@ ROUTED_TEST(discovery_may_be_anothers)
 	hear(c, "APIGroupList");
 }
 
-/* Before the first list is in, nothing is said to be missing: 429, and try again in a second. */
-ROUTED_TEST(what_is_not_synced_is_429)
+/* Before the first list is complete the answer is 429, and not 404. */
+ROUTED_TEST(an_incomplete_cache_is_429)
 {
 	static const char *const requests[] = {GET(PODS "/a"), GET(PODS), GET(PODS "?watch=1"),
 					       GET(PODS "?watch=1&resourceVersion=7")};
@@ -204,7 +202,7 @@ ROUTED_TEST(what_is_not_synced_is_429)
 	}
 }
 
-/* An RV that we have not seen is waited for; where it does not come, it is 504 in upstream's words. */
+/* A request waits for an RV that has not been reached. After the wait it gets upstream's 504. */
 ROUTED_TEST(a_later_rv_is_waited_for)
 {
 	struct caller *c, *d;
@@ -225,7 +223,7 @@ ROUTED_TEST(a_later_rv_is_waited_for)
 	hear(d, "Too large resource version: 4, current: 3");
 	assert_heard(d, "ResourceVersionTooLarge");
 	assert_heard(d, "Retry-After: 1");
-	/* who goes while waiting is forgotten */
+	/* a client that leaves while waiting is forgotten */
 	say(c, GET(PODS "?resourceVersion=9"));
 	gateway_until(&w->g, gw_front_counters(w->g.front)->requests == 3);
 	hang_up(c);
@@ -234,8 +232,8 @@ ROUTED_TEST(a_later_rv_is_waited_for)
 	gw_router_told(w->router, w->m.world->pods, 9);
 }
 
-/* A watch with initial events of an RV that does not come is told so in its stream, as upstream does. */
-ROUTED_TEST(a_watch_is_told_that_its_rv_does_not_come)
+/* A watch with initial events waits for its RV, and then gets upstream's error in its stream. */
+ROUTED_TEST(a_watch_whose_rv_does_not_come_gets_an_error)
 {
 	struct caller *c;
 
@@ -252,15 +250,14 @@ ROUTED_TEST(a_watch_is_told_that_its_rv_does_not_come)
 	assert_int_equal(w->n->watching, 0);
 }
 
-/* A parameter's name is what it is, to the case: this is a list. */
-ROUTED_TEST(names_of_parameters_have_a_case)
+/* Names of parameters are case-sensitive: this request is a list. */
+ROUTED_TEST(names_of_parameters_are_case_sensitive)
 {
 	ask(open_with_a_pod(w), GET(PODS "?Watch=1"), "\"kind\":\"PodList\"");
 }
 
-/* Reads that want the newest state go elsewhere, with a list's later pages; what names an RV is answered
- * here. */
-ROUTED_TEST(the_newest_goes_elsewhere)
+/* Reads of the newest state and later pages go elsewhere. A read that names an RV is answered here. */
+ROUTED_TEST(reads_of_the_newest_state_go_elsewhere)
 {
 	static const char *const newest[] = {
 		GET(PODS "/a"),
@@ -288,9 +285,8 @@ ROUTED_TEST(the_newest_goes_elsewhere)
 	ask(c, GET(PODS "?watch=1&resourceVersion=0"), "\"type\":\"ADDED\"");
 }
 
-/* Of a resource of which a part is cached an object is found by its name; who asks for more is told which
- * part. */
-ROUTED_TEST(more_than_is_cached_is_refused_with_the_part)
+/* A partly cached resource answers a get by name. A request for more is refused with the cached part. */
+ROUTED_TEST(a_request_for_more_than_is_cached_names_the_cached_part)
 {
 	struct caller *c;
 
@@ -303,8 +299,8 @@ ROUTED_TEST(more_than_is_cached_is_refused_with_the_part)
 	ask(c, GET(PODS "?watch=1"), "HTTP/1.1 400 ");
 }
 
-/* Who has a token is passed on instead, where that is done. */
-ROUTED_TEST(more_than_is_cached_goes_elsewhere_with_a_token)
+/* With a token such a request is passed on, where that is configured. */
+ROUTED_TEST(a_request_for_more_goes_elsewhere_with_a_token)
 {
 	struct caller *c;
 
@@ -316,16 +312,16 @@ ROUTED_TEST(more_than_is_cached_goes_elsewhere_with_a_token)
 	ask(c, "GET " PODS " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\n\r\n", "elsewhere\n");
 }
 
-/* And where a listener narrows, all that is cached is all. */
-ROUTED_TEST(a_narrow_list_is_one_of_the_part)
+/* A listener limited to the cached part serves a list as complete. */
+ROUTED_TEST(a_narrow_listener_lists_the_cached_part)
 {
 	w->m.partial = true;
 	w->narrow = true;
 	ask(open_with_a_pod(w), GET(PODS), "\"nodeName\":\"n1\"");
 }
 
-/* What is cached as metadata is shown as metadata, and is no whole object. */
-ROUTED_TEST(metadata_alone_is_no_whole_object)
+/* Cached metadata is shown as metadata, and not as a whole object. */
+ROUTED_TEST(cached_metadata_is_not_a_whole_object)
 {
 	static const char partial[] = "GET " PODS "/a HTTP/1.1\r\nHost: g\r\nAccept: application/json;"
 				      "as=PartialObjectMetadata;g=meta.k8s.io;v=v1\r\n\r\n";
@@ -340,8 +336,8 @@ ROUTED_TEST(metadata_alone_is_no_whole_object)
 	assert_int_equal(w->m.open, 0);
 }
 
-/* A watch is told what happens as it happens, and ends when its time is up; one that goes is gone. */
-ROUTED_TEST(a_watch_tells_changes)
+/* A watch reports changes as they happen, ends at its timeout, and is freed when its client leaves. */
+ROUTED_TEST(a_watch_reports_changes)
 {
 	struct caller *c = open_with_a_pod(w), *d = call_tcp(&w->g);
 
@@ -363,7 +359,7 @@ ROUTED_TEST(a_watch_tells_changes)
 	assert_int_equal(w->m.open, 0);
 }
 
-/* A watch whose place in the history goes is told 410 in an ERROR line, with a 200 before it. */
+/* A watch whose place in the history is lost gets 410 in an ERROR line after its 200. */
 ROUTED_TEST(a_lost_place_is_410)
 {
 	struct caller *c = open_with_a_pod(w);

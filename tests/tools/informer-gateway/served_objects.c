@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes pods by way of their JSON. */
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tests/tools/serving/made_object.h"
 

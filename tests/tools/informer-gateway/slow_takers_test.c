@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who does not take his list holds it for a while, and is dropped then. */
+/* A client that does not read its list holds memory for a limited time and is then dropped. */
 #include "routed_world.h"
 
 #include "tools/informer-gateway/answer/list_body_private.h"
 
 #define BUDGET ((size_t)1 << 20)
 
-/* Two that read nothing fill the budget, until they are dropped, each without an end. */
-ROUTED_TEST(who_takes_nothing_is_dropped)
+/* Two clients that read nothing fill the budget until they are dropped without a regular end. */
+ROUTED_TEST(a_client_that_reads_nothing_is_dropped)
 {
 	struct caller *stuck[2];
 
@@ -31,8 +31,8 @@ ROUTED_TEST(who_takes_nothing_is_dropped)
 	assert_int_equal(w->n->lists_dropped, 2);
 }
 
-/* The same where all bytes were made already, and it is only sent. */
-ROUTED_TEST(who_takes_nothing_of_a_whole_list_is_dropped)
+/* The same for a list that is already complete and only being sent. */
+ROUTED_TEST(a_client_that_reads_nothing_of_a_complete_list_is_dropped)
 {
 	open_lists(w, (struct gw_router_options){0}, 4000, 8000);
 	asks(&w->g, GET(ALL_PODS));
@@ -54,10 +54,10 @@ sip(const struct caller *c, unsigned bites)
 		;
 }
 
-#define VERY_SLOW_STALL_MS 450000 /* it is sent some 6 MB, and 16 bytes a ms are too slow */
+#define VERY_SLOW_STALL_MS 450000 /* 16 bytes a ms of some 6 MB are too slow */
 
-/* Who took little for how long he is there is dropped while others are refused for it, and not before. */
-ROUTED_TEST(who_is_slow_is_dropped_while_others_are_refused)
+/* A slow client is dropped only while other clients are refused for its memory. */
+ROUTED_TEST(a_slow_client_is_dropped_while_others_are_refused)
 {
 	struct caller *slow, *young;
 
@@ -83,8 +83,8 @@ ROUTED_TEST(who_is_slow_is_dropped_while_others_are_refused)
 	gateway_until(&w->g, w->lists.held == 0);
 }
 
-/* Who reads at any pace that is not too slow gets all of it, long after that time. */
-ROUTED_TEST(who_reads_is_not_dropped)
+/* A client that is fast enough gets the whole list, long after the stall time. */
+ROUTED_TEST(a_client_that_reads_is_not_dropped)
 {
 	struct caller *c;
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arena as a source of stores. */
 #include "shm-layout/time_ns.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tools/informer-gateway/views/arena_store.h"
@@ -32,8 +31,8 @@ set_release(struct broker_fixture *fx, void *context)
 	atomic_store(&fx->store->arena->header->server_release, *(uint32_t *)context);
 }
 
-/* Objects are printed as by the API server's release, from when informerd knows it. */
-TEST(the_release_is_the_api_servers)
+/* Objects are printed as by the API server's release, once informerd knows it. */
+TEST(objects_are_printed_as_by_the_servers_release)
 {
 	uint32_t known = 1035, hidden = 0;
 
@@ -48,8 +47,8 @@ TEST(the_release_is_the_api_servers)
 	proto_schema_fit(proto_schema_builtin(), 0);
 }
 
-/* What is old is said to be so, with its age; what is not, is not. */
-TEST(a_warning_says_how_old_it_is)
+/* An outdated answer has a warning with its age. A current one has none. */
+TEST(a_warning_tells_the_age)
 {
 	struct gw_source source = gw_arena_source(w->arena);
 	struct gw_store *store = open_pods(w, &source);
@@ -66,8 +65,7 @@ TEST(a_warning_says_how_old_it_is)
 	store->close(store);
 }
 
-/* What is not cached, or only in part, is not here. */
-TEST(what_is_not_cached_is_not_here)
+TEST(uncached_and_partly_cached_resources_are_not_served)
 {
 	struct gw_source source = gw_arena_source(w->arena);
 	struct gw_store *store;
@@ -86,8 +84,8 @@ count(void *ctx)
 	++*(unsigned *)ctx;
 }
 
-/* A store that watches is woken by what its query asks for. */
-TEST(a_store_is_woken_by_what_it_asks_for)
+/* A watching store is woken by the changes that its query selects. */
+TEST(a_store_is_woken_by_its_selection)
 {
 	struct gw_source source = gw_arena_source(w->arena);
 	struct gw_store *store = open_pods(w, &source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLS: who is let in by a certificate, what is told of it, and certificates that are replaced. */
+/* TLS: which client certificates are accepted, and how files are replaced. */
 #include "gateway_fixture.h"
 
 #include <gnutls/x509.h>
@@ -7,7 +7,7 @@
 #include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-sim/certs.h"
 
-/* Answers with the certificate's name. */
+/* The handler: answers with the certificate's name. */
 static void
 who(struct gw_exchange *x, void *ctx)
 {
@@ -35,14 +35,14 @@ make_files(struct files *f, const char *dir)
 	f->ca = temp_file(dir, "ca.crt", f->certs.ca);
 }
 
-/* A client with a certificate of these, or without; what gnutls says of the handshake. */
+/* A client with this certificate and key, or without any. Returns gnutls's result of the handshake. */
 static int
 call_with(struct gateway *g, struct caller **c, const struct sim_certs *certs)
 {
 	return call_tls(g, certs ? certs->client : NULL, certs ? certs->client_key : NULL, c);
 }
 
-/* Ask, and hear this; false: the connection ends before. */
+/* Ask and hear this. Returns false if the connection ends before. */
 static bool
 answers(struct caller *c, const char *text)
 {
@@ -65,8 +65,8 @@ listen_tls(struct gateway *g, const struct files *f, const char *ca, bool requir
 }
 
 /*
- * One of the authority gets in and is named, another's does not; a client without one is nobody where it is
- * only asked for, and does not get in where it is required.
+ * A certificate of the client CA is accepted and named; one of another CA is refused. A client without one is
+ * anonymous if certificates are optional, and refused if they are required.
  */
 GATEWAY_TEST(certificates_are_verified)
 {
@@ -95,7 +95,7 @@ GATEWAY_TEST(certificates_are_verified)
 	sim_certs_done(&f.certs);
 }
 
-/* The serial number and the rest of it, as the server showed it. */
+/* The certificate that the server showed. */
 static void
 shown(const struct caller *c, struct api_buf *buf)
 {
@@ -107,10 +107,7 @@ shown(const struct caller *c, struct api_buf *buf)
 	api_buf_put(buf, chain[0].data, chain[0].size);
 }
 
-/*
- * A certificate that is replaced is shown to who comes then; who is there goes on; a bad file changes
- * nothing.
- */
+/* New connections see a replaced certificate. Existing ones go on. A bad file changes nothing. */
 GATEWAY_TEST(a_certificate_is_replaced_while_serving)
 {
 	struct api_buf first = {0}, second = {0};
@@ -145,8 +142,8 @@ GATEWAY_TEST(a_certificate_is_replaced_while_serving)
 	sim_certs_done(&g2.certs);
 }
 
-/* A handshake that waits for its client costs no turns of the loop, and is cut when its time is over. */
-GATEWAY_TEST(a_handshake_that_waits_rests)
+/* A waiting handshake costs no turns of the loop and is cut at its deadline. */
+GATEWAY_TEST(a_waiting_handshake_is_idle)
 {
 	struct caller *c[3];
 	struct files f;
@@ -157,7 +154,7 @@ GATEWAY_TEST(a_handshake_that_waits_rests)
 		who, NULL);
 	for (int i = 0; i < 3; i++)
 		c[i] = call_tcp(g);
-	/* the beginning of a record, and no more */
+	/* only the beginning of a record */
 	say_bytes(c[1], "\x16\x03\x01\x02", 4);
 	gateway_until(g, gw_front_counters(g->front)->connections == 3);
 	test_loop_drain(g->loop);
@@ -170,7 +167,7 @@ GATEWAY_TEST(a_handshake_that_waits_rests)
 	sim_certs_done(&f.certs);
 }
 
-/* A listener whose files are wrong does not open, and says which. */
+/* A listener with a wrong file does not open, and its message names the file. */
 GATEWAY_TEST(wrong_files_are_named)
 {
 	struct gw_listener_options options = {.name = "tls", .address = "127.0.0.1:0"};

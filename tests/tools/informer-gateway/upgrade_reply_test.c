@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec, attach, port-forward: another protocol is refused, with the API server to ask instead. */
+/* exec, attach and port-forward are refused with the API server's address to use instead. */
 #include "gateway_fixture.h"
 
 #include "tools/informer-gateway/http/request_form.h"
@@ -21,8 +21,8 @@ reply(struct gw_exchange *x, void *ctx)
 
 static char server[] = "https://10.0.0.1:6443";
 
-/* The Status is JSON where no other form is asked for, and the connection goes on. */
-GATEWAY_TEST(another_protocol_is_refused_with_the_server_to_ask)
+/* The refusal is a JSON Status unless another form is asked for. The connection goes on. */
+GATEWAY_TEST(an_upgrade_is_refused_with_the_servers_address)
 {
 	struct caller *c;
 
@@ -44,8 +44,8 @@ GATEWAY_TEST(without_a_server_that_is_said)
 	hear(c, SENTENCE "; this listener has none to name\"");
 }
 
-/* Without Connection the header is meant for somebody before us; HTTP/2 can be asked for and not be had. */
-GATEWAY_TEST(other_upgrades_are_no_matter)
+/* An Upgrade header without Connection is ignored, and so is a request for HTTP/2. */
+GATEWAY_TEST(other_upgrades_are_ignored)
 {
 	gateway_listen(g, (struct gw_listener_options){0}, reply, server);
 	hear(asks(g, UPGRADE("Upgrade: websocket\r\n")), "plain\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two ways to the API server: who is seen to ask by each, and how reviews end. */
+/* The two connections to the API server: the credentials of each, and how reviews end. */
 #include "tests/tools/informer-gateway/upstream_world.h"
 
 struct answer {
@@ -23,7 +23,7 @@ note(void *ctx, int code, const char *body, size_t length, const char *error)
 	uv_stop(&a->u->w->loop);
 }
 
-/* "/hang" is not answered, "/long" is more than anybody takes, the rest is 201 {}. */
+/* The server: no answer to "/hang", too long a one to "/long", else 201 {}. */
 static bool
 respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
 {
@@ -54,7 +54,7 @@ review(struct upstream_world *u, const char *path, const char *document, struct 
 
 #define TEST(name) TEST_CASE_OF(struct upstream_world *u, upstream_world_setup, upstream_world_teardown, name)
 
-/* A review goes by our own way: our token and certificate, the document as it is. */
+/* A review is sent with our token and certificate, and its document is unchanged. */
 TEST(a_review_is_asked_with_our_credentials)
 {
 	struct answer a = {.u = u};
@@ -73,8 +73,8 @@ TEST(a_review_is_asked_with_our_credentials)
 	assert_true(r->certificate);
 }
 
-/* A review that is cancelled is not told of; others go on. */
-TEST(a_cancelled_review_is_not_told_of)
+/* A cancelled review calls nobody back. The other reviews go on. */
+TEST(a_cancelled_review_is_not_reported)
 {
 	struct answer cancelled = {.u = u}, after = {.u = u};
 	void *call;
@@ -88,7 +88,7 @@ TEST(a_cancelled_review_is_not_told_of)
 	assert_int_equal(cancelled.n, 0);
 }
 
-/* An answer without an end is told once, as too long. */
+/* An answer without an end is reported once, as too long. */
 TEST(an_answer_without_an_end_is_too_long)
 {
 	struct answer longer = {.u = u};
@@ -101,8 +101,7 @@ TEST(an_answer_without_an_end_is_too_long)
 	assert_int_equal(raw_server_count(u->server), 1);
 }
 
-/* Nobody listens: that is said at once. */
-TEST(an_absent_server_is_said_to_be_absent)
+TEST(an_absent_server_is_reported_at_once)
 {
 	struct answer a = {.u = u};
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A loop, a server and the gateway's ways to it; see upstream_world.h. */
 #include "tests/tools/informer-gateway/upstream_world.h"
 
 #include <arpa/inet.h>
@@ -73,7 +72,7 @@ upstream_world_start_nowhere(struct upstream_world *u)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t length = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); /* bound, and nobody listens */
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); /* bound, and not listening */
 
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);

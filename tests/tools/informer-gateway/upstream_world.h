@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The world of a test of what asks upstream: transport_world.h's loop and folder, a server that sees every
- * byte (raw_server.h), and the two ways to it. Our own credentials are the token OWN_TOKEN and, by TLS, a
- * client certificate.
+ * transport_world.h's loop and folder, a server that sees every byte (raw_server.h), and the two connections
+ * to it. Our own credentials are the token OWN_TOKEN and, by TLS, a client certificate.
  */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_UPSTREAM_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_UPSTREAM_WORLD_H
@@ -25,9 +24,9 @@ struct upstream_world {
 int upstream_world_setup(void **state);
 int upstream_world_teardown(void **state);
 
-/* A server, and the ways to it. With TLS: skips where no certificates can be made. */
+/* Start a server and connect to it. With TLS: skips where no certificates can be made. */
 void upstream_world_start(struct upstream_world *u, bool tls, raw_answer *answer, void *ctx);
-/* The ways to where no server is. */
+/* Connect to an address without a server. */
 void upstream_world_start_nowhere(struct upstream_world *u);
 
 #endif
