@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Agents on one node: what eight of them take together with the daemon and its arena; and what the API server
- * hears of it when one of them is killed and comes back.
- */
+/* Eight agents on one node: memory, CPU, and the API server's requests when one is killed and restarted. */
 #include "tests/bench/bench.h"
 
 #include <signal.h>
@@ -11,7 +8,6 @@
 
 #include "tests/bench/servers.h"
 
-/* Sum of apiserver_request_total. */
 static double
 requests(const struct server *sim)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bench: what the cache costs, beside what else does the work, in one run on one machine.
+ * The bench: what the cache costs beside its alternatives, in one run on one machine.
  *
- * Each measurement alternates rounds of ours and the peer's, takes the median of each, and reports the ratio
- * of the two; a round's noise hits both. No figure passes or fails: figures are marked against what the
- * project wants to reach.
+ * Each measurement alternates rounds of ours and the peer's, takes the median of each, and reports their
+ * ratio. A round's noise hits both. No figure passes or fails: each is marked against the project's targets.
  *
- * A measurement runs in a process of its own (main.c), which bench_fail() ends, with all processes that it
- * started. So nothing here returns an error.
+ * A measurement runs in its own process (main.c). bench_fail() ends that process and all processes that it
+ * started, so no function here returns an error.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
@@ -29,7 +28,7 @@
 
 /*
  * quick      fewer and shorter rounds
- * build      where the real binaries lie
+ * build      where the real binaries are
  * client_go  the peer program; NULL: why_no_client_go says what is missing
  * wire       informerd's --wire; NULL: none is given
  * parts      of the gateway's measurements: list, get, watch, node, herd; "": all
@@ -58,22 +57,22 @@ void measure_traffic(struct bench *b, size_t n);
 void measure_upstream_start(struct bench *b, size_t n); /* the start alone */
 void measure_upstream(struct bench *b, size_t n);       /* with agents and events */
 void measure_gateway(struct bench *b, size_t n);
-/* hostile_*; on demand alone */
+/* hostile_*; only on demand */
 void measure_hostile(struct bench *b, size_t n);
 
 /* `bench reader SOCKET KEYS ATTACHES` and `bench handler SOCKET NAMESPACE COUNT`. */
 int reader_main(int argc, char **argv);
 int handler_main(int argc, char **argv);
 
-/* ---- what ends a measurement ---- */
+/* ---- ends of a measurement ---- */
 
-/* Something is wrong: the bench goes on with the next measurement, and fails in the end. */
+/* End the measurement with an error. The bench goes on with the next one, and fails in the end. */
 void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* Something is missing on this machine: the same, but the bench does not fail. */
+/* End the measurement because something is missing on this machine. The bench does not fail. */
 void bench_skip(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Fails unless r >= 0: negative errno, or an informer_error. */
 int bench_need(int r, const char *what);
-/* Skips unless the machine has so much memory to give. */
+/* Skips unless the machine has so much memory available. */
 void bench_need_memory(double bytes);
 /* Skips unless there is a client-go program. */
 void bench_need_client_go(const struct bench *b);
@@ -88,17 +87,14 @@ now_ns(void)
 	return time_ns(CLOCK_MONOTONIC);
 }
 
-/*
- * CPU time of this thread: what a round of lookups or of decoding took, however busy the machine is
- * otherwise. On a quiet one it is the same as now_ns().
- */
+/* CPU time of this thread: a round's cost, also on a busy machine. On an idle one it equals now_ns(). */
 static inline uint64_t
 cpu_ns(void)
 {
 	return time_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* The clock that events are stamped with. */
+/* The clock of events' times. */
 static inline uint64_t
 wall_ns(void)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a pod costs in the arena, all built-in indexes included, and in the writer's private memory.
- */
+/* Bytes of a pod in the arena, with all built-in indexes, and in the writer's private memory. */
 #include "tests/bench/bench.h"
 
 #include <malloc.h>
@@ -16,7 +14,7 @@ heap_bytes(void)
 	return (double)m.uordblks + (double)m.hblkhd;
 }
 
-/* Of the arena, in use, a pod. */
+/* Arena bytes in use, a pod. */
 static double
 arena_bytes(struct world *w, size_t pods)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What informerd, and what informers of client-go, take and cost an API server: until a process that starts
- * with nothing has every pod, and until each agent of a node was told of changes that follow. Rounds are
- * taken in turn, on one server: that of client-go's program, which has every object's bytes ready, or
- * upstream's own, over TLS. What upstream's spends includes what follows until it rests, its garbage
- * collector's work too.
+ * What informerd and client-go's informers cost themselves and an API server: until a new process has every
+ * pod, and until each agent of a node heard of later changes. Rounds alternate on one server: that of
+ * client-go's program, with every object's bytes ready, or upstream's own, over TLS. Upstream's cost includes
+ * its work until it is idle, garbage collection too.
  */
 #include "tests/bench/bench.h"
 
@@ -14,7 +13,7 @@
 #include "tests/bench/servers.h"
 
 #define CHANGES 1000u
-#define RATE 500u /* a second: JSON informers can follow, and upstream's server surely makes them */
+#define RATE 500u /* a second: JSON informers keep up, and upstream's server can make them */
 
 static const char *
 label(size_t pods, char text[24])
@@ -23,7 +22,7 @@ label(size_t pods, char text[24])
 	return text;
 }
 
-/* client-go's better way of two, by its median. */
+/* client-go's better of two ways, by the median. */
 static enum side
 better(const struct rounds r[SIDES], enum side a, enum side b)
 {
@@ -62,7 +61,7 @@ report_start(const struct bench *b, const struct starts *s, enum what w, enum si
 void
 measure_sync(struct bench *b, size_t n)
 {
-	/* the slow ones are measured less often: what they are compared with is not close */
+	/* slow sides get fewer rounds: the comparison is not close */
 	static const unsigned rounds[][SIDES] = {{7, 5, 5, 2, 1}, {5, 3, 3, 1, 0}, {3, 2, 2, 1, 0}};
 	const unsigned *wanted = rounds[b->quick ? 2 : n > 10000];
 	static const char *const names[] = {[WALL] = "wall", [CPU] = "cpu"};
@@ -105,8 +104,7 @@ upstream_starts(const struct bench *b, const struct server *server, size_t n)
 	for (unsigned round = 0; round < (b->quick ? 2u : 5u); round++)
 		for (enum side side = OURS; side <= LIST; side++)
 			take_start(b, server, side, &s);
-	/* its LIST comes in gzip, which this few pods, in many copies, suit: bytes are compared with its
-	 * default */
+	/* gzip compresses its LIST of many copies too well: compare bytes with its default */
 	for (enum what w = WALL; w < WHATS; w++) {
 		snprintf(name, sizeof(name), "upstream_%s_%s", label(n, size), names[w]);
 		report_start(b, &s, w, w == BYTES ? STREAM : better(s.of[w], STREAM, LIST), name);
@@ -115,7 +113,7 @@ upstream_starts(const struct bench *b, const struct server *server, size_t n)
 
 /* ---- agents ---- */
 
-/* Until each agent has all pods (CPU), and until each has heard of the changes, too. */
+/* Until each agent has all pods (CPU), and until each has heard of the changes. */
 static struct server_cost
 take_agents(const struct bench *b, const struct server *s, enum side side, unsigned agents)
 {
@@ -172,7 +170,7 @@ upstream_agents(const struct bench *b, const struct server *s, unsigned agents)
 		      "upstream_%u_agent%s_bytes", agents, many);
 }
 
-/* ---- events: from a writer at the server, before it writes to etcd, until the handler is entered ---- */
+/* ---- events: from a server's writer, before it writes to etcd, until the handler is entered ---- */
 
 static const struct {
 	unsigned rate, seconds, quick_seconds;

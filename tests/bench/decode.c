@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the server's bytes to a commit: real pods as a list arrives, and as a watch tells of changes. Beside
- * it stand the least that any program does with such bytes, a parse into cJSON's tree and its release, and
- * client-go's codecs.
+ * From the server's bytes to a commit: real pods as a list, and as a watch's events. The peers are a parse
+ * into cJSON's tree and its release, which is the least work for any program, and client-go's codecs.
  */
 #include "tests/bench/bench.h"
 
@@ -21,7 +20,7 @@
 #include "tools/serving/proto_encode.h"
 #include "tools/serving/watch_line.h"
 
-#define CHUNK 16384u	/* what a read from the network brings */
+#define CHUNK 16384u	/* what a read from the network returns */
 #define REPLICAS 60u
 
 enum syntax { JSON, PROTOBUF, SYNTAXES };
@@ -63,7 +62,7 @@ list_protobuf(const struct pods *p, size_t count, struct bytes *out)
 	bytes_done(&text);
 }
 
-/* Append a MODIFIED event of each, in their first other version. */
+/* Append a MODIFIED event of each pod in its version 1. */
 static void
 changes_protobuf(const struct pods *p, size_t count, struct bytes *out)
 {
@@ -85,13 +84,13 @@ changes_protobuf(const struct pods *p, size_t count, struct bytes *out)
 	bytes_done(&text);
 }
 
-/* ---- what is fed ---- */
+/* ---- the input ---- */
 
-/* All pods one behind the other, as a list and as a watch's events. */
+/* All pods in one text, as a list and as a watch's events. */
 struct stream {
 	size_t count;
 	struct bytes list[SYNTAXES], changes[SYNTAXES];
-	size_t *starts; /* of each pod's text in list; one more than there are */
+	size_t *starts; /* of each pod's text in list; and the end */
 };
 
 static void
@@ -150,12 +149,12 @@ round_cjson(const struct stream *s)
 	return (double)(cpu_ns() - t) / 1e3 / (double)s->count;
 }
 
-/* µs a pod, a round each. */
+/* µs a pod, a value a round. */
 struct figures {
 	struct rounds list[SYNTAXES], change[SYNTAXES], cjson, go[SYNTAXES];
 };
 
-/* In each syntax a new store, a list, then a change of each pod. */
+/* In each syntax: a new store, a list, then a change of each pod. */
 static void
 take_round(struct bench *b, const struct stream *s, struct process *go, struct figures *f)
 {
@@ -211,7 +210,7 @@ measure_pods(struct bench *b, const char *prefix)
 	report_rounds(report, &f.list[JSON], NULL, &f.go[JSON], "decode_commit_us_client_go_json");
 }
 
-/* The second time with the pods as clusters have them: what is dropped comes over the wire all the same. */
+/* First captured pods, then those with managedFields as in clusters: dropped fields are sent too. */
 void
 measure_decode(struct bench *b, size_t n)
 {

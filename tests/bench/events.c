@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a change at the server to a handler in a reader, and how many of them a second: the real daemon
- * beside client-go's informer, which watches protobuf. Each has a server of its own, of one
- * program; rounds are taken in turn.
+ * Latency and throughput from a change at the server to a reader's handler: the real daemon beside
+ * client-go's informer, which watches protobuf. Each has its own server, of one program. Rounds alternate.
  */
 #include "tests/bench/bench.h"
 
@@ -17,7 +16,7 @@ static const struct {
 #define SUSTAINED 3u
 #define CLOSED_LOOP 4u
 
-/* A rate's. cpu_us: an event */
+/* Of one rate. cpu_us: an event */
 struct figures {
 	struct rounds p50, p99, per_second, cpu_us, commit_p50;
 };
@@ -30,7 +29,7 @@ events_of(const struct bench *b, size_t i)
 	return (size_t)rates[i].rate * (b->quick ? rates[i].quick_seconds : rates[i].seconds);
 }
 
-/* Where 20,000 a second are asked for, a round counts if each event was told by itself. */
+/* Where 20,000 a second are asked for, a round counts if each event was delivered separately. */
 static void
 round_ours(struct crowd *c, size_t i, struct figures *f)
 {

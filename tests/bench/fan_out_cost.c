@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What readers cost the writer: commits of one change each, while processes with many handlers are attached,
- * by the CPU time of the committing thread.
+ * What readers cost the writer: CPU time of the committing thread for commits of one change, while processes
+ * with many handlers are attached.
  */
 #include "tests/bench/bench.h"
 
@@ -23,7 +23,7 @@
 #define CHANGED ((size_t)512)	/* pods that change, each between … */
 #define STATES ((size_t)2)	/* … so many states */
 #define WOKEN 64u
-#define PACE_MS 4L              /* between commits that are to find everybody asleep */
+#define PACE_MS 4L              /* between commits that find every reader asleep */
 
 struct changes {
 	struct world *world;
@@ -92,7 +92,7 @@ readers_end(struct world *w, struct process *p)
 	}
 }
 
-/* CPU of a commit of one change, µs. pause_ms: between them, so that who was woken sleeps again. */
+/* CPU of a commit of one change, µs. pause_ms: between commits, so that woken readers sleep again. */
 static double
 commits(struct changes *c, unsigned count, long pause_ms)
 {
@@ -109,7 +109,7 @@ commits(struct changes *c, unsigned count, long pause_ms)
 	return (double)spent / 1e3 / count;
 }
 
-/* ---- what the kernel alone takes for it ---- */
+/* ---- the kernel's share ---- */
 
 static void *
 sleep_on(void *fd)
@@ -122,7 +122,7 @@ sleep_on(void *fd)
 	return NULL;
 }
 
-/* CPU of waking that many threads of another process by an eventfd each, µs: no commit can take less. */
+/* CPU of waking so many threads of another process, each by an eventfd, µs: no commit takes less. */
 static double
 wakes_alone(unsigned times)
 {

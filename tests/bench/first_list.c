@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A first list applied: so many pods are staged, as a LIST brings them, and then go into an empty store with
- * all built-in indexes, until it is synced. What decoding costs is not in it (decode.c).
+ * A first list applied: pods are staged as a LIST brings them, then put into an empty store with all built-in
+ * indexes until it is synced. Decoding is not included (decode.c).
  */
 #include "tests/bench/bench.h"
 
@@ -44,7 +44,7 @@ stage_pods(struct world *w, const struct bench *b, struct staging *staging, size
 	decoder_free(decoder);
 }
 
-/* From a list that is whole until it is synced: µs of CPU a pod. */
+/* From the complete list until the store is synced: µs of CPU a pod. */
 static double
 apply_list(struct world *w, struct staging *staging, struct applier *applier)
 {

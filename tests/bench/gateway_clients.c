@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A loop of clients; see gateway_clients.h. */
 #include "tests/bench/gateway_clients.h"
 
 #include <arpa/inet.h>
@@ -16,12 +15,12 @@
 #include "writer/base/growing.h"
 
 #define TAKE_MAX (256u * 1024u)
-#define LINE_HEAD 1024u /* the RV stands before annotations, the first that may be long */
+#define LINE_HEAD 1024u /* the RV is before annotations, the first member that may be long */
 #define ASK_MAX 1024u
 
 /*
- * One HTTP/1.1 response as it comes: its head, then its body, by length or in chunks. Zeroed it waits for the
- * first byte. What comes behind it is not looked at: nobody here asks twice before he has his answer.
+ * One HTTP/1.1 response as it arrives: its head, then its body, by length or in chunks. Zeroed, it waits for
+ * its first byte. Bytes after it are not read: no client sends a request before the last answer.
  */
 enum response_at {
 	RESPONSE_HEAD,
@@ -34,7 +33,7 @@ enum response_at {
 
 struct response {
 	enum response_at at;
-	unsigned status; /* 0: the head is not whole */
+	unsigned status; /* 0: the head is incomplete */
 	uint64_t left;   /* of the body, or of the chunk */
 	size_t length;   /* of the text: the head, or a chunk's line */
 	char text[1024];
@@ -47,7 +46,7 @@ struct one {
 	int fd; /* -1: closed */
 	bool asked, watches;
 	char *question;
-	size_t line; /* bytes of it that came */
+	size_t line; /* bytes of it received */
 	char head[LINE_HEAD];
 	struct response response;
 };
@@ -59,7 +58,7 @@ struct clients {
 	size_t length, room;
 	struct bytes arrivals;
 	struct clients_count count;
-	int64_t now_us; /* when the bytes in hand had come */
+	int64_t now_us; /* when the bytes in hand were received */
 	char taken[TAKE_MAX];
 };
 
@@ -85,7 +84,7 @@ read_head(struct response *r)
 	return 0;
 }
 
-/* A chunk's size. Before all but the first ends the line of the one before. */
+/* A chunk's size. Before every chunk but the first, it ends the previous one's line. */
 static int
 read_size(struct response *r)
 {
@@ -100,7 +99,7 @@ read_size(struct response *r)
 	return 0;
 }
 
-/* Behind the last chunk: lines, up to an empty one. */
+/* After the last chunk: lines, up to an empty one. */
 static void
 read_trailer(struct response *r)
 {
@@ -129,7 +128,7 @@ take_text(struct response *r, char c)
 	return 0;
 }
 
-/* Take what came; body may be NULL. 0, or -EPROTO: it is none that we know. */
+/* Take received bytes; body may be NULL. Returns 0, or -EPROTO for an unknown form. */
 static int
 response_take(struct response *r, const char *bytes, size_t length, response_body *body, void *ctx)
 {
@@ -167,7 +166,7 @@ clients_raise_limits(void)
 	}
 }
 
-/* A socket, and a connection that has begun, or blocking, is there. */
+/* Return a socket whose connection has begun, or, if blocking, is established. */
 static int
 connect_to(const char *url, int flags)
 {
@@ -252,7 +251,7 @@ clients_add(struct clients *c, const char *path, const char *accept, bool gzip, 
 	c->count.asked++;
 }
 
-/* ---- what comes ---- */
+/* ---- answers ---- */
 
 static void
 line_is_whole(struct one *one)
@@ -383,7 +382,7 @@ clients_arrivals(const struct clients *c, size_t *ret_count)
 	return (const struct arrival *)(const void *)c->arrivals.data;
 }
 
-/* ---- one at a time ---- */
+/* ---- one client ---- */
 
 int
 client_connect(const char *url)

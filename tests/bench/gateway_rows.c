@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-gateway beside the API server that it stands before: the same questions to the one and the other,
- * in turn, over plain HTTP, with the same bytes of each object in the answers; but for lists that are
- * measured once more as informerd caches without being told otherwise, without managedFields. informerd
- * follows the server all the while, and the gateway informerd.
+ * informer-gateway beside its API server: the same questions to each in turn, over plain HTTP, with equal
+ * bytes of each object. Lists are measured once more with informerd's default, without managedFields.
+ * informerd follows the server all the time, and the gateway follows informerd.
  */
 #include "tests/bench/gateway_rows.h"
 
@@ -18,7 +17,7 @@
 
 #define JSON "application/json"
 #define METADATA "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-#define TOGETHER 8u /* who come at once, for the list that is shared */
+#define TOGETHER 8u /* clients of the shared list */
 #define ANSWER_S 600u
 
 static bool
@@ -32,7 +31,7 @@ all_over(const struct clients *c, void *ctx)
 
 /* ---- lists ---- */
 
-/* So many at once ask for a list: CPU of the process that serves them, ms a client. */
+/* So many clients ask for a list at once: CPU of the serving process, ms a client. */
 static double
 take_list(struct gateway_world *w, enum place at, unsigned clients, bool gzip)
 {
@@ -91,7 +90,7 @@ some_pod(const struct gateway_world *w, char path[512])
 
 #define GETS 2000u
 
-/* From the question until the answer is whole, on one connection that is kept. */
+/* From the question until the complete answer, on one kept connection. */
 static void
 take_gets(const char *url, const char *path, unsigned n, struct rounds *p50, struct rounds *p99)
 {
@@ -138,8 +137,8 @@ lists_made(const struct gateway_world *w)
 }
 
 /*
- * They come evenly within so many seconds; who is told 429 comes again a second later. CPU of the process
- * that serves them, ms a client.
+ * The clients come evenly within so many seconds. A client that gets 429 comes again a second later. CPU of
+ * the serving process, ms a client.
  */
 static double
 take_herd(struct gateway_world *w, enum place at, unsigned clients, unsigned seconds)
@@ -174,7 +173,7 @@ take_herd(struct gateway_world *w, enum place at, unsigned clients, unsigned sec
 	return (process_cpu_us(pid) - cpu) / 1e3 / clients;
 }
 
-/* How often the list was encoded; the server encodes it for each client. */
+/* How often the gateway encoded the list; the server encodes it for each client. */
 static void
 measure_herd(struct gateway_world *w)
 {
@@ -186,9 +185,8 @@ measure_herd(struct gateway_world *w)
 		     "gateway_herd_client_cpu_ms");
 }
 
-/* ---- */
 
-/* Whether a part is to be measured. */
+/* True if a part is to be measured. */
 static bool
 has(const struct bench *b, const char *part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows on informer-gateway have in common: upstream's API server, and a gateway before it. */
+/* Upstream's API server with a gateway before it, for the rows on informer-gateway. */
 #ifndef TESTS_BENCH_GATEWAY_ROWS_H
 #define TESTS_BENCH_GATEWAY_ROWS_H
 

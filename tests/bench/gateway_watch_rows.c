@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watchers of all pods, and of a node's pods, at informer-gateway and at the API server, while pods change:
- * what they add to the work of who serves them, which is what the same changes cost it with them less what
- * they cost it while the others watch elsewhere; and how late each line was. The gateway follows the server
- * in both cases.
+ * Watchers of all pods, and of a node's pods, at informer-gateway and at the API server, while pods change.
+ * Their cost is the serving process's CPU with them, less its CPU for the same changes while they watch at
+ * the other. The latency of each line is measured too. The gateway follows the server in both cases.
  */
 #include "tests/bench/gateway_rows.h"
 
@@ -16,10 +15,10 @@
 
 #include "tests/bench/gateway_clients.h"
 
-#define NODES 5000u  /* the server's pods are spread over */
+#define NODES 5000u  /* over which the server's pods are spread */
 #define AT_ONCE 100u /* connections are opened, so that no backlog is full */
 #define OPEN_S 60u
-#define QUIET_S 5u /* behind the last line that came, none comes any more */
+#define QUIET_S 5u /* without a line for so long, no more come */
 #define WITHIN_S 300u
 
 /* nodes: 0: each watches all pods; else watcher i those of node-(i % nodes). */
@@ -29,10 +28,10 @@ struct watching {
 };
 
 /*
- * cpu_us         user and system time of each while the changes were made and told, and until all rest
- * made_s         how long the making took
- * lines          that came at all watchers
- * lag            from when the writer was told that a change is stored until its line was whole at a client's
+ * cpu_us         user and system time of each, from the first change until all are idle
+ * made_s         how long making the changes took
+ * lines          received by all watchers
+ * lag            from when the writer knew that a change is stored until its line was complete at a client's
  *                socket, ms
  * watcher_bytes  anonymous memory that a watcher added, before the changes
  */
@@ -42,7 +41,7 @@ struct watched {
 
 /* ---- clients ---- */
 
-/* The RV from which on all is new there. */
+/* The RV after which everything is new there. */
 static uint64_t
 newest_rv(const struct server *s)
 {
@@ -83,7 +82,7 @@ open_watchers(struct clients *c, const struct watching *w, uint64_t rv)
 		bench_fail("%u of %u watches began", clients_count(c).answered, w->watchers);
 }
 
-/* Until all lines came, or none came for a while. */
+/* Until all lines came, or none came for QUIET_S. */
 struct wait {
 	size_t expected, seen;
 	uint64_t seen_ns;
@@ -104,7 +103,7 @@ all_came(const struct clients *c, void *ctx)
 	return n >= wait->expected || now - wait->seen_ns > QUIET_S * 1000000000ull;
 }
 
-/* epoll wakes only for what comes: look now and then whether nothing does. */
+/* epoll wakes only for data: check now and then whether none comes. */
 static void
 await(struct clients *c, size_t expected)
 {
@@ -115,9 +114,9 @@ await(struct clients *c, size_t expected)
 		;
 }
 
-/* ---- how late ---- */
+/* ---- latency ---- */
 
-/* A change that was made: which RV it led to, and when its writer was told so, µs since 1970. */
+/* A change: its RV, and when its writer learned of it, µs since 1970. */
 struct commit {
 	uint64_t rv;
 	int64_t us;
@@ -131,7 +130,7 @@ by_rv(const void *a, const void *b)
 	return (x->rv > y->rv) - (x->rv < y->rv);
 }
 
-/* Those of the newest changes, by RV. */
+/* The newest changes, by RV. */
 static struct commit *
 newest_commits(const struct server *s, size_t *ret_count)
 {
@@ -224,8 +223,7 @@ watch_changes(struct gateway_world *w, enum place at, const struct watching *how
 
 /* ---- of all pods ---- */
 
-/* A thousand of them want 9 GB/s of a thousand changes a second: more than loopback carries on a few
- * processors. */
+/* A thousand watchers of a thousand changes a second would take 9 GB/s: too much for loopback here. */
 static const struct {
 	unsigned watchers, rate, seconds, quick_seconds;
 } full[] = {{1, 1000, 5, 2}, {100, 1000, 5, 2}, {1000, 100, 5, 2}};

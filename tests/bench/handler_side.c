@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Agents with handlers, each in a process of its own.
+ * Agents with handlers, each in its own process.
  *
- *	bench handler SOCKET NAMESPACE COUNT
- *			COUNT handles with a handler for pods each ("-": of all namespaces) and threads of
- *			their own; prints "ready PODS" when all have synced
- *	begin		forget what was measured; answers 0
- *	await SECONDS N	when N updates came to the first handler: how many came, p50, p99 µs from made (the
- *			server's annotation) to handler entered, when the last one came (CLOCK_REALTIME, µs),
- *			p50, p99 µs from commit to handler entered, how often it was told COALESCED or RESYNC
+ * 	bench handler SOCKET NAMESPACE COUNT
+ * 			COUNT handles with a handler for pods each ("-": of all namespaces) and their own
+ * 			threads; prints "ready PODS" when all have synced
+ * 	begin		forget what was measured; answers 0
+ * 	await SECONDS N	after N updates of the first handler: how many came, p50, p99 µs from made (the
+ * 			server's annotation) to handler entered, when the last one came (CLOCK_REALTIME, µs),
+ * 			p50, p99 µs from commit to handler entered, how often it got COALESCED or RESYNC
  */
 #include "tests/bench/bench.h"
 
@@ -23,7 +23,7 @@
 #define MADE_AT "metadata.annotations[\"peer.example/ts\"]"
 #define TAKEN_MAX (1u << 20)
 
-/* What the first handler met. */
+/* What the first handler received. */
 struct met {
 	struct informer_path *made_at;
 	_Atomic uint64_t updates, adds;
@@ -155,7 +155,7 @@ handler_main(int argc, char **argv)
 	char line[128];
 	int r = 0;
 
-	met.from_made = bench_alloc(TAKEN_MAX, sizeof(double)); /* pages come as they are written to */
+	met.from_made = bench_alloc(TAKEN_MAX, sizeof(double)); /* pages are allocated when written to */
 	met.from_commit = bench_alloc(TAKEN_MAX, sizeof(double));
 	for (unsigned i = 0; r == 0 && i < count; i++)
 		r = start(argv[2], argv[3], &informers[i], i == 0);
@@ -173,6 +173,6 @@ handler_main(int argc, char **argv)
 		else
 			printf("0\n");
 	}
-	/* its threads, and the daemon's books, are left to the kernel: as when an agent is killed */
+	/* its threads, and the daemon's state of it, are left to the kernel: as when an agent is killed */
 	return 0;
 }

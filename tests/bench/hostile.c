@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What honest readers notice of a process that attacks informerd: p99 from a change at the server to the
- * handler, beside each attack and beside its control, in turn. The control of an attack that is busy leaves
- * informerd alone and is as busy: on a small machine that alone slows others. Each attack has a user of its
- * own, so that informerd keeps none out for what another did; run by others than root, they have ours.
+ * The latency of honest readers while a process attacks informerd: p99 from a change at the server to the
+ * handler, during each attack and its control, in turn. A busy attack's control is as busy without informerd,
+ * because that alone slows others on a small machine. Each attack has its own user, so that informerd refuses
+ * none for another's acts. Without root they run as our user.
  */
 #include "tests/bench/bench.h"
 
@@ -132,7 +132,7 @@ own_entries(void)
 	gather(eventfd(0, EFD_NONBLOCK));
 }
 
-/* Whoever was refused asks again, some time later. */
+/* A refused connection asks again, some time later. */
 static void
 epoll_entries(void)
 {
@@ -214,7 +214,7 @@ static const struct attack {
 	{"reports", reports, false, spin},
 };
 
-/* A process that does it again and again, stopped at first, with its children in a group of their own. */
+/* A process that repeats an attack, stopped at first, with its children in their own group. */
 static pid_t
 start(void (*once)(void), bool anew, uid_t user)
 {
@@ -244,7 +244,7 @@ start(void (*once)(void), bool anew, uid_t user)
 	_exit(0);
 }
 
-/* What readers notice while it runs. */
+/* The latency of readers while it runs. */
 static double
 p99_beside(pid_t pid, struct process *readers)
 {
@@ -267,8 +267,7 @@ measure_attack(struct bench *b, const struct attack *attack, struct process *rea
 	pid_t control = start(attack->control, attack->anew, user);
 	struct rounds beside = {0}, alone = {0};
 
-	/* the first one is not measured: what an attack costs until informerd knows it is said in
-	 * informerd(8) */
+	/* the first round is not measured: informerd(8) tells what an attack costs until it is refused */
 	for (unsigned round = 0; round <= (b->quick ? 3u : 7u); round++) {
 		double p99 = p99_beside(control, readers);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real binaries: one LIST response of 100,000 pods, what it takes of the daemon's private memory; then
- * the daemon is killed and comes back, while a reader goes on.
+ * The real binaries: the peak of the daemon's private memory for one LIST response of 100,000 pods. Then the
+ * daemon is killed and restarted while a reader goes on.
  */
 #include "tests/bench/bench.h"
 
@@ -13,7 +13,7 @@
 #include "reader-lib/informer.h"
 #include "tests/bench/servers.h"
 
-/* Until the first list is in: the highest RssAnon seen. */
+/* The highest RssAnon until the first list is complete. */
 static double
 watch_list(const struct daemon *d, struct informer *inf)
 {
@@ -81,7 +81,7 @@ some_names(struct informer *inf, struct informer_resource *pods, struct names *n
 	informer_end(&s);
 }
 
-/* Look up on and on, and never in vain, until a snapshot is of another generation. */
+/* Look up again and again, each time with success, until a snapshot is of another generation. */
 static void
 until_moved(struct informer *inf, struct informer_resource *pods, const struct names *n, uint64_t generation)
 {
@@ -128,7 +128,7 @@ measure_restart(struct bench *b, const struct server *sim, struct daemon *d, str
 	report_rounds(b->report, &ms, NULL, NULL, "restart_100k_ms");
 }
 
-/* As a LIST, so that all of it is one response. infix: of the rows' names */
+/* As a LIST, so that it is one response. infix: of the rows' names */
 static void
 measure_syntax(struct bench *b, const struct server *sim, const char *wire, const char *infix, bool restart)
 {

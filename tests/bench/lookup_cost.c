@@ -3,8 +3,7 @@
  * Lookups by key and by index: ours, LMDB's and client-go's, round by round, at three sizes. At the largest
  * the store is also adopted.
  *
- * A lookup of ours is what an agent does: begin a snapshot, get, read spec.nodeName through a compiled path,
- * end it.
+ * A lookup of ours is an agent's: begin a snapshot, get, read spec.nodeName through a compiled path, end it.
  */
 #include "tests/bench/bench.h"
 
@@ -26,7 +25,7 @@
 
 unsigned long lookup_sink;
 
-/* ---- what is asked for ---- */
+/* ---- questions ---- */
 
 static size_t
 pick(uint64_t *seed, size_t below)
@@ -66,8 +65,8 @@ questions_init(struct questions *q, const struct bench *b, size_t total)
 /* ---- LMDB ---- */
 
 /*
- * It is used as fast as it can be: on tmpfs, nothing synced, one read transaction kept and renewed for each
- * lookup. A value is the node's name, where it is cheapest to find, and behind it the pod's JSON.
+ * LMDB at its fastest: on tmpfs, nothing synced, one read transaction kept and renewed for each lookup. A
+ * value is the node's name, where it is cheapest to find, followed by the pod's JSON.
  */
 struct lmdb_side {
 	char directory[96];
@@ -75,7 +74,7 @@ struct lmdb_side {
 	MDB_dbi pods;
 };
 
-/* Fails with what LMDB says of it, unless it is 0. */
+/* Fails with LMDB's message unless r is 0. */
 static void
 lmdb_need(int r)
 {
@@ -147,7 +146,7 @@ struct lmdb_reader {
 	MDB_txn *txn; /* reset between lookups */
 };
 
-/* One lookup by key: renew, get, the node's name read, reset. Returns what it read. */
+/* One lookup by key: renew, get, read the node's name, reset. Returns what it read. */
 static unsigned
 lmdb_get(struct lmdb_reader *r, const char *key, size_t length)
 {
@@ -182,7 +181,7 @@ lookup_reader_done(struct lookup_reader *r)
 	informer_detach(r->inf);
 }
 
-/* One thread's side of a comparison, and where it is in the questions. */
+/* One thread's side of a comparison, and its place in the questions. */
 struct asker {
 	struct lookup_reader reader;
 	struct lmdb_reader lmdb;
@@ -290,7 +289,7 @@ struct size {
 	struct process go; /* pid 0: not there */
 };
 
-/* client-go's figure; what it answers behind that is not looked at. */
+/* client-go's figure; the rest of its answer is not read. */
 static void
 ask_go(struct size *s, const char *what, size_t ops, struct rounds *to)
 {
@@ -313,7 +312,7 @@ compare(struct size *s)
 	size_t ops = s->b->quick ? 200000 : 400000, index_ops = s->b->quick ? 4000 : 10000;
 	unsigned k = (unsigned)(s->total / 1000);
 
-	/* caches, page tables and predictors see each side once before it counts */
+	/* each side fills caches, page tables and predictors once before it counts */
 	get_ours(&s->ours, ops);
 	get_lmdb(&s->theirs, ops);
 	s->ours.key = s->theirs.key = 0;
@@ -334,7 +333,7 @@ compare(struct size *s)
 	report_rounds(report, &by_index, NULL, &go_by_index, "by_index_%uk", k);
 }
 
-/* The writer is gone, and the next one carries its arena into a new generation. */
+/* The writer ends, and the next one carries its arena into a new generation. */
 static void
 measure_adopt(struct bench *b, struct world *w)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lookup as an agent makes it, and what is asked for: keys picked at random, again and again, so many that
- * no branch predictor learns their order; each with a text of its own, one behind the other, so that reading
- * the question costs the same at any size.
+ * An agent's lookup, and its questions: random keys, so many that no branch predictor learns their order.
+ * Each has its own text, one after the other, so that reading a question costs the same at any size.
  */
 #ifndef TESTS_BENCH_LOOKUP_COST_H
 #define TESTS_BENCH_LOOKUP_COST_H
@@ -67,7 +66,7 @@ lookup_one(struct lookup_reader *r, const struct question *q)
 	return read;
 }
 
-/* ---- what else is measured while a store of pods stands ---- */
+/* ---- further measurements on a store of pods ---- */
 
 struct world;
 struct process;

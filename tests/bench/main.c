@@ -2,13 +2,12 @@
 /*
  * bench: run the measurements, print the table, write JSON.
  *
- *	bench --build DIR --pods DIR [--client-go FILE | --no-client-go WHY]
- *	      [--wire auto|json|protobuf] [--upstream-pods N,...]
- *	      [--json FILE] [--quick] [--only LETTERS|gateway[:PART,...]|hostile]
+ * 	bench --build DIR --pods DIR [--client-go FILE | --no-client-go WHY]
+ * 	      [--wire auto|json|protobuf] [--upstream-pods N,...]
+ * 	      [--json FILE] [--quick] [--only LETTERS|gateway[:PART,...]|hostile]
  *
- * Each measurement runs in a child with a process group and a folder of its own. This process does nothing
- * but wait; when the child ends, in whatever way, or when this process is told to end, it ends the whole
- * group and removes the folder.
+ * Each measurement runs in a child with its own process group and folder. This process only waits. When the
+ * child ends, or this process is told to end, it ends the whole group and removes the folder.
  */
 #include "tests/bench/bench.h"
 
@@ -32,7 +31,7 @@
 
 #define SKIPPED 77
 
-/* By the letters of --only. The gateway and the attacks take minutes: they are measured by name. */
+/* By the letters of --only. The gateway and the attacks take minutes and are measured by name. */
 static const struct measurement {
 	const char *letters, *title;
 	void (*measure)(struct bench *b, size_t n);
@@ -57,7 +56,7 @@ static const struct measurement {
 	{"st", "traffic", measure_traffic, 10000, false},
 };
 
-/* ---- what ends a measurement ---- */
+/* ---- ends of a measurement ---- */
 
 __attribute__((format(printf, 2, 0))) static void
 say(const char *kind, const char *format, va_list args)
@@ -149,7 +148,7 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
 	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
 }
 
-/* Returns whether it did not fail. */
+/* Returns true if it did not fail. */
 static bool
 run(struct bench *b, const struct measurement *m)
 {
@@ -168,7 +167,7 @@ run(struct bench *b, const struct measurement *m)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &ends, &before); /* until there is somebody to end */
+	sigprocmask(SIG_BLOCK, &ends, &before); /* until there is a group to end */
 	child = fork();
 	if (child == 0) {
 		setpgid(0, 0);

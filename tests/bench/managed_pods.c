@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each field that an object has becomes an "f:" of it, each item of a keyed list a "k:"; see managed_pods.h.
- */
+/* Each field that an object has becomes an "f:" of its managedFields, each item of a keyed list a "k:". */
 #include "tests/bench/managed_pods.h"
 
 #include <errno.h>
@@ -12,7 +11,7 @@
 
 #include "tests/bench/pods.h"
 
-/* Lists whose items are owned one by one, and the fields that tell them apart; all others are owned whole. */
+/* Lists whose items are owned one by one, and their key fields. All other lists are owned as a whole. */
 static const struct keyed {
 	const char *list;
 	const char *keys[2];
@@ -85,7 +84,7 @@ add_items(cJSON *to, const cJSON *list, const struct keyed *keyed)
 	}
 }
 
-/* What is owned of a value, that itself first. */
+/* What is owned of a value, the value itself first. */
 static cJSON *
 owned(const cJSON *value)
 {
@@ -103,7 +102,7 @@ owned(const cJSON *value)
 	return ret;
 }
 
-/* Of these fields of an object, those that it has. A struct is not owned by itself, its fields are. */
+/* Of these fields of an object, those that it has. A struct is not owned itself, its fields are. */
 static cJSON *
 owned_fields(const cJSON *object, const char *const *names)
 {

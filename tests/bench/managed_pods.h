@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bench's pods as every cluster has them: with metadata.managedFields, which captured pods have lost.
+ * The bench's pods as in every cluster: with metadata.managedFields, which captured pods have lost.
  *
  * Source    k8s.io/apimachinery pkg/util/managedfields; which list is keyed by what, k8s.io/api/core/v1
  */
@@ -8,7 +8,7 @@
 #define TESTS_BENCH_MANAGED_PODS_H
 
 /*
- * Write the pods of one folder into another, which is made, as an API server would give them back: the
+ * Create folder `to` and write into it the pods of folder `from` as an API server returns them. The
  * controller that made a pod owns its labels, owners and spec, the kubelet its status.
  *
  * Returns  0, negative errno

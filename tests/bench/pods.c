@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The bench's pods. Each real pod becomes a template: its text with marks where a replica differs, cut into
- * pieces once.
- */
+/* Each real pod becomes a template: its text with marks where replicas differ, cut into pieces once. */
 #include "tests/bench/pods.h"
 
 #include <ctype.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bench's pods: real ones, or generated ones of real size, and replicas of them with names, UIDs,
- * addresses, nodes, container IDs and times of their own, as text. Pod i is always the same text, so nothing
- * has to be kept: they are made when they are needed.
+ * The bench's pods: real ones, or generated ones of real size, and replicas of them as text. Replicas have
+ * their own names, UIDs, addresses, nodes, container IDs and times. Pod i always has the same text and is
+ * made when needed.
  */
 #ifndef TESTS_BENCH_PODS_H
 #define TESTS_BENCH_PODS_H
@@ -15,8 +15,8 @@
 #include "writer/base/growing.h"
 
 /*
- * Hand over each pod of a folder of *.json files, one pod each, in the order of the files' names; the pod is
- * lent, and may be changed. What is no JSON is passed over.
+ * Hand over each pod of a folder of *.json files, one pod each, in order of the files' names. The pod is lent
+ * and may be changed. Files that are not JSON are skipped.
  *
  * Returns  0, negative errno when there is no such folder
  */
@@ -34,10 +34,9 @@ size_t pods_count(const struct pods *p); /* how many before they are replicated 
 /*
  * How replicas are named and placed.
  *
- * SPREAD    as a large cluster: namespaces of 1,000 pods ("openshift-etcd-0007"), 50 pods a node; as the
- *           client-go program has it
- * CROWDED   as many replicas in each workload: namespaces stay, 200 nodes; as the prototypes' figures were
- *           measured
+ * SPREAD    as a large cluster: namespaces of 1,000 pods ("openshift-etcd-0007"), 50 pods a node; as in the
+ *           client-go program
+ * CROWDED   many replicas in each workload: namespaces stay, 200 nodes; as in the prototypes' figures
  */
 enum pods_naming { PODS_SPREAD, PODS_CROWDED };
 
@@ -50,8 +49,8 @@ void pods_names(const struct pods *p, enum pods_naming naming, size_t i, size_t 
 void pods_node_name(size_t node, char ret[64]);
 
 /*
- * Append the JSON text of replica i of `total`. Another version is another state of the same pod: other
- * times, another resourceVersion.
+ * Append the JSON text of replica i of `total`. Another version is another state of the pod: other times,
+ * another resourceVersion.
  */
 void pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total, unsigned version,
 	       struct bytes *out);

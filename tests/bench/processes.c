@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Starts the bench's other programs, asks them by lines, and reads their memory from /proc.
- */
 #include "tests/bench/processes.h"
 
 #include <errno.h>
@@ -57,7 +54,7 @@ process_start(const struct bench *b, const char *log, const char *program, ...)
 	p.out = fdopen(out[0], "r");
 	if (p.pid < 0 || !p.in || !p.out)
 		abort();
-	setvbuf(p.out, NULL, _IONBF, 0); /* poll() must know of all that came */
+	setvbuf(p.out, NULL, _IONBF, 0); /* poll() must know of all received bytes */
 	return p;
 }
 

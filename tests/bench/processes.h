@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other processes: started within the measurement's process group, so that whatever ends the measurement ends
- * them; spoken to by lines; looked at through /proc. What fails ends the measurement.
+ * Other processes: started in the measurement's process group, so that the end of the measurement ends them;
+ * asked by lines; observed through /proc. A failure ends the measurement.
  */
 #ifndef TESTS_BENCH_PROCESSES_H
 #define TESTS_BENCH_PROCESSES_H
@@ -28,7 +28,7 @@ void process_end(struct process *p, int signal_number);
 
 /* Read a line, without its end. */
 void process_line(struct process *p, char line[512], int timeout_s);
-/* Say a line and read `count` numbers from the answer. */
+/* Send a line and read `count` numbers from the answer. */
 void process_ask(struct process *p, double *ret, int count, int timeout_s, const char *question, ...)
 	__attribute__((format(printf, 5, 6)));
 
@@ -38,7 +38,7 @@ double process_cpu_us(pid_t pid);
 int64_t process_bytes(pid_t pid, const char *file, const char *key);
 /*
  * Sum of a kind of bytes, "Pss:", "Private_" (clean and dirty), over all mappings of a process but those
- * whose path has `but` in it. pid 0: this process.
+ * whose path contains `but`. pid 0: this process.
  */
 double process_mapped(pid_t pid, const char *key, const char *but);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One more reader: what it costs the machine in memory, and how long it takes from attach to the first
- * lookup. Seen in a process of its own, which does nothing else.
- */
+/* One more reader, in a process of its own: its memory, and its time from attach to the first lookup. */
 #include "tests/bench/bench.h"
 
 #include <errno.h>
@@ -20,15 +17,14 @@
 
 /* ---- the reader's process ---- */
 
-/* Private pages of all mappings but the arena, whose pages are everybody's. */
+/* Private pages of all mappings but the arena, whose pages are shared. */
 static double
 private_bytes(void)
 {
 	return process_mapped(0, "Private_", "/arena.");
 }
 
-/* Prints by how much its private memory grew with an attach and a lookup of each key, and the median attach.
- */
+/* Prints the growth of its private memory by an attach and a lookup of each key, and the median attach. */
 int
 reader_main(int argc, char **argv)
 {
@@ -47,7 +43,7 @@ reader_main(int argc, char **argv)
 	text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (text == MAP_FAILED)
 		return 1;
-	for (off_t i = 0; i < st.st_size; i += 4096) /* the keys are no part of what is measured */
+	for (off_t i = 0; i < st.st_size; i += 4096) /* the keys are not part of the measurement */
 		lookup_sink += (unsigned char)text[i];
 	private_bytes();
 	before = private_bytes();

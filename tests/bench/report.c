@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The report's rows, its table and its JSON; and rounds, of which it takes the median.
- */
 #include "tests/bench/report.h"
 
 #include <errno.h>
@@ -20,9 +17,9 @@
 #define NONE                                                                                                 \
 	{                                                                                                    \
 		.value = 0                                                                                   \
-	} /* nothing is wanted */
+	} /* no target */
 
-/* The first pattern that matches a row's name tells its unit, its peer and what is wanted of it. */
+/* The first pattern that matches a row's name gives its unit, its peer and its targets. */
 static const struct kind kinds[] = {
 	{"get_100k_client_go", "ns", GET_CLIENT_GO, {.ratio = 1.5, .ratio_aim = 2}},
 	{"get_*k_client_go", "ns", GET_CLIENT_GO, {.ratio = 1}},
@@ -238,7 +235,7 @@ falls_short(const struct row *row, double wanted)
 	return strcmp(row->kind->unit, "1/s") == 0 ? row->value < wanted : row->value > wanted;
 }
 
-/* "✓✓" aim, "✓" minimum, "✗" neither, "" nothing is wanted. */
+/* "✓✓" aim, "✓" minimum, "✗" neither, "" no target. */
 static const char *
 mark(const struct row *row)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report: one row a figure, printed as a table, written as JSON.
+ * The report: one row a figure, printed as a table, written as JSON; and rounds, of which it takes the
+ * median.
  *
- * Names are stable, and so is the JSON: [{"name","value","unit","peer","peer_value","ratio"}], where what is
- * not known is null, and ratio > 1 means that ours is better.
+ * Names and JSON are stable: [{"name","value","unit","peer","peer_value","ratio"}]. Unknown values are null.
+ * ratio > 1 means that ours is better.
  */
 #ifndef TESTS_BENCH_REPORT_H
 #define TESTS_BENCH_REPORT_H
@@ -23,9 +24,8 @@ double rounds_median(const struct rounds *r);        /* 0 without any */
 int ascending_doubles(const void *a, const void *b); /* for qsort() */
 
 /*
- * What must be reached, and what is aimed at; 0: nothing is said.
- * With an aim alone there is no minimum to miss.
- * A ratio is wanted to be at least, a value at most that (at least, where the unit is 1/s).
+ * The minimum to reach and the aim; 0: none. With an aim alone there is no minimum to miss. A ratio should be
+ * at least that, a value at most (at least, where the unit is 1/s).
  */
 struct target {
 	double ratio, ratio_aim;
@@ -46,7 +46,7 @@ struct row {
 
 #define ROWS_MAX 160
 
-/* Measurements' processes share it; what later rows compare with stands here, too. */
+/* Shared by the measurements' processes, with values that later rows compare with. */
 struct report {
 	struct row rows[ROWS_MAX];
 	size_t count;
@@ -54,7 +54,7 @@ struct report {
 	double client_go_pss;  /* of a process with an informer for 10k pods, once measured */
 };
 
-/* Add a row, and say so on stderr as progress. peer NULL: the kind's. theirs 0: it was not measured. */
+/* Add a row, and print it on stderr as progress. peer NULL: the kind's. theirs 0: it was not measured. */
 void report_value(struct report *r, double ours, const char *peer, double theirs, const char *name, ...)
 	__attribute__((format(printf, 5, 6)));
 /* The same of medians. theirs may be NULL. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts servers, informerd before them, and agents; see servers.h. */
 #include "tests/bench/servers.h"
 
 #include <errno.h>
@@ -18,8 +17,8 @@
 
 #define TOKEN "bench"
 #define START_S 900    /* upstream's server writes 50,000 pods one by one */
-#define REST_MS 300    /* it rests when it spent next to nothing for so long */
-#define REST_US 30000.0 /* what is next to nothing, a tenth of a core: etcd's clock ticks on */
+#define REST_MS 300    /* it is idle when it spent less than REST_US in so long */
+#define REST_US 30000.0 /* a tenth of a core: etcd's clock ticks on */
 #define REST_WITHIN_S 30u
 #define AWAIT_S 120u
 
@@ -103,7 +102,7 @@ server_end(struct server *s)
 	process_end(&s->process, SIGKILL);
 }
 
-/* ---- their pages ---- */
+/* ---- requests ---- */
 
 struct fetch {
 	void (*each)(void *context, const char *bytes, size_t length);
@@ -269,7 +268,7 @@ daemon_end(const struct bench *b, struct daemon *d)
 	daemon_arena_bytes(b, d, true);
 }
 
-/* The socket is there some milliseconds after the start. */
+/* The socket exists some milliseconds after the start. */
 void
 daemon_wait_pods(const struct daemon *d, size_t pods)
 {
@@ -310,7 +309,7 @@ ignore(void *context, const char *bytes, size_t length)
 	(void)length;
 }
 
-/* What it logs when it listens: "listening at URL ...". */
+/* Its log when it listens: "listening at URL ...". */
 static bool
 gateway_ready(struct server *s, const char *log)
 {

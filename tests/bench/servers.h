@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * API servers with the bench's pods, informerd before them, and crowds of agents: readers of informerd with a
- * handler, or informers of client-go. What fails ends the measurement.
+ * API servers with the bench's pods, informerd before them, and many agents: readers of informerd with a
+ * handler, or informers of client-go. A failure ends the measurement.
  */
 #ifndef TESTS_BENCH_SERVERS_H
 #define TESTS_BENCH_SERVERS_H
@@ -42,8 +42,8 @@ char *server_get(const struct server *s, bool post, const char *path, ...)
 void server_change(const struct server *s, unsigned rate, size_t n);
 
 /*
- * What it did until now: requests (of client-go's server), CPU (of upstream's, when it rests: it is through
- * with what it was asked, and with the garbage of that) and bytes sent on all connections.
+ * The server's cost so far: requests (of client-go's server), CPU (of upstream's, once it is idle, garbage
+ * collection included) and bytes sent on all connections.
  */
 struct server_cost {
 	double requests, cpu_us, bytes;
@@ -62,7 +62,7 @@ struct daemon daemon_start(const struct bench *b, const char *name, const struct
 			   const char *flag);
 /* Wait until a reader sees so many pods. */
 void daemon_wait_pods(const struct daemon *d, size_t pods);
-/* Bytes of its arena's files, all generations, that exist. */
+/* Bytes of its arena's existing files, of all generations. */
 double daemon_arena_bytes(const struct bench *b, const struct daemon *d, bool remove_them);
 /* End it and remove its arena. */
 void daemon_end(const struct bench *b, struct daemon *d);
@@ -75,17 +75,17 @@ extern const char *const side_names[SIDES];
 
 /* A process with `count` handles of a handler each, all of them synced. ns NULL: all namespaces. */
 struct process handler_spawn(const struct bench *b, const char *socket, const char *ns, unsigned count);
-/* Wait until it has synced. Returns how many pods the first one was told of. */
+/* Wait until it has synced. Returns how many pods the first handler has. */
 double handler_ready(struct process *p);
 /* A process with an informer that has synced; it ends the measurement if it has not all the server's pods. */
 struct process go_informer_start(const struct bench *b, const struct server *s, enum side side);
 
-/* Rounds of what is measured within one process, on n pods: the heap's bytes a pod. */
+/* Rounds measured within one process, on n pods: the heap's bytes a pod. */
 struct process go_rounds_start(const struct bench *b, size_t n, double *ret_heap);
 
 /*
- * What came since agent_begin(); times from made to handler entered, and from commit to it (handlers only),
- * in µs. last_us: CLOCK_REALTIME of the last one. overflows: how often COALESCED or RESYNC was told.
+ * Events since agent_begin(); times from made to handler entered, and from commit to it (handlers only), in
+ * µs. last_us: CLOCK_REALTIME of the last one. overflows: how often COALESCED or RESYNC came.
  */
 struct told {
 	double count, p50, p99, last_us, commit_p50, commit_p99, overflows;
@@ -111,8 +111,7 @@ struct crowd {
 void crowd_start(struct crowd *c, const struct bench *b, const struct server *s, enum side side,
 		 unsigned count);
 void crowd_end(struct crowd *c);
-/* Have n changes made, and wait until each agent was told of each, or that some were lost. What the first
- * met. */
+/* Have n changes made; wait until each agent got each, or some were lost. Returns the first one's events. */
 struct told crowd_changes(struct crowd *c, unsigned rate, size_t n);
 
 #endif

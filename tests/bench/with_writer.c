@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lookups beside a writer that decodes, puts and commits 10,000 changes a second; and the slowest single
+ * Lookups beside a writer that decodes, puts and commits 10,000 changes a second, and the slowest single
  * lookup.
  *
- * A lookup that was slow because the scheduler took its core away says nothing about us or about client-go:
- * it is left out on both sides. Its thread's involuntary context switches tell.
+ * A lookup that was slow because the scheduler took its core away says nothing about us or client-go. It is
+ * left out on both sides, by its thread's involuntary context switches.
  */
 #include "tests/bench/bench.h"
 
@@ -29,7 +29,7 @@ struct churn {
 	atomic_bool end;
 };
 
-/* What is due each millisecond is one commit, as what an input buffer held is. */
+/* The changes due each millisecond are one commit, like the content of an input buffer. */
 static void *
 write_on(void *context)
 {
@@ -63,7 +63,7 @@ interrupted(void)
 	return u.ru_nivcsw;
 }
 
-/* One round: ns a lookup, all together; then the slowest of them, each by itself. */
+/* One round: ns a lookup, all together; then the slowest of them, each measured separately. */
 static double
 round_with_writer(struct churn *c, struct lookup_reader *r, const struct questions *q, size_t ops,
 		  uint64_t *worst_ns)

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes a writer in the bench's own process: fed from JSON, adopted, served to readers on another thread.
- */
 #include "tests/bench/world.h"
 
 #include <errno.h>
@@ -100,7 +97,7 @@ open_store(struct world *w)
 	generation_give_back(&w->place, &w->adoption);
 }
 
-/* As a process that ends: nothing is said to anybody, the file stays. */
+/* As a process that ends: no reader is told, the file stays. */
 static void
 drop_store(struct world *w)
 {

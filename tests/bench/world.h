@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer in this process: a store of pods with all built-in indexes in an arena file of its own, and a
- * broker on a thread of its own, so that readers attach as they do to the daemon.
+ * A writer in this process: a store of pods with all built-in indexes in its own arena file, and a broker on
+ * its own thread, so that readers attach as to the daemon.
  *
- * What touches the store runs on the caller's thread; while somebody attaches it must not.
+ * The store is used on the caller's thread, and not while a reader attaches.
  */
 #ifndef TESTS_BENCH_WORLD_H
 #define TESTS_BENCH_WORLD_H
@@ -32,11 +32,11 @@ struct world {
 	struct decoder_schema *schema;
 	struct decoder *decoder;		/* of lists, or of a watch */
 	enum decoder_mode mode;
-	const struct proto_schema *protobuf; /* what is fed is protobuf; NULL: JSON */
+	const struct proto_schema *protobuf; /* protobuf is fed by this schema; NULL: JSON */
 	unsigned uncommitted;
 	uint64_t stored;
 
-	bool serving;				/* on a thread of its own */
+	bool serving;				/* on its own thread */
 	struct fan_out *fan_out;
 	struct broker *broker;
 	uv_loop_t loop;
@@ -44,20 +44,17 @@ struct world {
 	pthread_t thread;
 };
 
-/* Changes a commit, as the daemon has it: of a watch, of a first list. */
+/* Changes a commit, as in the daemon. */
 #define WORLD_BATCH 64u
 #define WORLD_LIST_BATCH APPLIER_PUT_OFF
 
-/* What fails ends the measurement. A new, empty one, in a folder of its own within the bench's. */
+/* A new, empty world, in its own folder within the bench's. A failure ends the measurement. */
 struct world *world_new(const struct bench *b);
 void world_free(struct world *w);
 
-/*
- * Feed bytes as they would come from the server: of a LIST, of a WATCH. Objects are put and committed as they
- * come.
- */
+/* Feed bytes as from the server: of a LIST, of a WATCH. Objects are put and committed as they come. */
 void world_feed(struct world *w, enum decoder_mode mode, const void *bytes, size_t length);
-/* For decoders that feed a world otherwise: what cannot be read ends it, and the end of a list is none. */
+/* For decoders that feed a world otherwise: ends it on unreadable input, and ignores the end of a list. */
 int world_bad_object(void *context, const char *why);
 int world_list_end(void *context, const char *version, const char *more, int64_t remaining);
 /* Commit what is open. */
@@ -75,16 +72,13 @@ void world_event(const struct bench *b, enum pods_naming naming, size_t i, size_
 void world_serve(struct world *w);
 void world_stop_serving(struct world *w);
 
-/*
- * The same with queues, on this thread: the broker does what it has to in world_turn(), as commits touch the
- * queues. Readers of the queues are woken from within commits.
- */
+/* The same with queues, on this thread: the broker works in world_turn(). Commits wake its readers. */
 void world_serve_events(struct world *w);
 void world_turn(struct world *w);
 
 /*
- * The writer is gone without a word, and another one comes: the arena file is adopted by a new generation,
- * and the store goes on. Returns how long that took, ms.
+ * The writer ends without a message, and another one comes: a new generation adopts the arena file, and the
+ * store goes on. Returns how long that took, ms.
  */
 double world_adopt(struct world *w);
 
