@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as informerd's configuration file, or informer-run's: refused with a message, or settings that
- * are whole. Also, a line each, what stands behind --resource and --index.
+ * Any bytes as a configuration file of informerd or informer-run, and line by line as values of --resource
+ * and --index. They are refused with a message, or give complete settings.
  */
 #include <fcntl.h>
 
@@ -53,7 +53,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(error);
 	}
 	flags(data, size);
-	must(dup2(nowhere, STDERR_FILENO) >= 0); /* where informer-run tells what is wrong */
+	must(dup2(nowhere, STDERR_FILENO) >= 0); /* informer-run's messages go there */
 	if (settings_load(path, &settings) < 0)
 		must(settings_check(&settings, why, sizeof(why)) || *why);
 	must(dup2(said, STDERR_FILENO) >= 0);

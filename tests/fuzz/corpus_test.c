@@ -16,7 +16,7 @@ take_file(int (*target)(const uint8_t *, size_t), const char *path)
 	size = fread(data, 1, sizeof(data), f);
 	assert_true(feof(f));
 	fclose(f);
-	print_message("%s\n", path); /* the last one said is what a crash is about */
+	print_message("%s\n", path); /* the last path printed is the input of a crash */
 	assert_int_equal(target(data, size), 0);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as a LIST or WATCH stream. One input is decoded as a document, a list and a watch, whole and in
- * pieces, and these must agree; a document that is accepted must print, and what it prints must decode to
- * what prints the same; when all drafts are gone the intern table must be as empty as before. Anything else
- * aborts.
+ * pieces, with equal results. An accepted document must print, and its print must decode to the same print.
+ * When all drafts are gone, the intern table must be as empty as before.
  */
 #include "tests/fuzz/decoding.h"
 
@@ -37,7 +36,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (decode_twice(&w, DECODE_DOCUMENT, on_object, ITEM_MAX, data, size, chunk) == 0) {
 		first = w.said;
 		w.said = (struct bytes){0};
-		/* (what it prints may be longer than what an item may be) */
+		/* (the print may be longer than an item may be) */
 		if (first.length < ITEM_MAX) {
 			must(decode(&w, DECODE_DOCUMENT, on_object, ITEM_MAX, first.data, first.length,
 				    first.length) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decoder of a program under libFuzzer, fed whole or in pieces, and what it said. */
+/* A decoder under libFuzzer, fed whole or in pieces, and its results. */
 #ifndef TESTS_FUZZ_DECODING_H
 #define TESTS_FUZZ_DECODING_H
 
@@ -122,7 +122,7 @@ decode(struct world *w, enum decoder_mode mode,
 	return r;
 }
 
-/* Whole, and in pieces: the same must be said. */
+/* Feed the input whole, then in pieces: the results must be equal. */
 static inline int
 decode_twice(struct world *w, enum decoder_mode mode,
 	     int (*on_object)(void *context, const char *type, size_t type_length, struct draft d),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a credential plugin prints: refused with a message, or credentials that are whole. */
+/* Any bytes as the output of a credential plugin: refused with a message, or complete credentials. */
 #include "tests/fuzz/fuzz.h"
 #include "writer/kube/exec_credential.h"
 #include "writer/base/message.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Any lines as a request's headers: what goes on is made of them, has one bearer, and nothing that belongs to
- * the connection.
- */
+/* Any lines as a request's headers: the forwarded ones have one bearer and none of the connection's. */
 #include <strings.h>
 
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs under libFuzzer share: one input is one call, and what must not be aborts. */
+/* Shared by the programs under libFuzzer: one input is one call, and a broken promise aborts. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -27,7 +27,7 @@ must_be(bool truth, const char *what, const char *file, int line)
 	abort();
 }
 
-/* A copy of its own length, so that a sanitizer sees each byte read behind it; terminated. */
+/* A terminated copy with nothing behind it, so that a sanitizer sees each byte read behind it. */
 static inline char *
 fuzz_text(const uint8_t *data, size_t size)
 {
@@ -51,7 +51,7 @@ fuzz_line(const uint8_t *data, size_t size, char line[1024])
 	line[strcspn(line, "\n")] = '\0';
 }
 
-/* The path of a file in memory that has these bytes. */
+/* The path of a file in memory with these bytes. */
 static inline const char *
 fuzz_file(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as the gateway's configuration file, and their first line as a rule of a scope: refused with a
- * message, or whole. What passes the check lets nobody in by an oversight.
+ * message, or complete. A configuration that passes the check admits nobody by oversight.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/config/gateway_file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what a client of the gateway sends on one connection, through the real listener, exchanges and
- * routes, over a source in memory: each answer is one of HTTP, and when the client has gone nothing is left.
+ * Any bytes as a client's side of one connection to the gateway, through the real listener, exchanges and
+ * routes, over a source in memory. Each answer is HTTP, and nothing is left when the client has gone.
  */
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -53,7 +53,7 @@ set_up(void)
 	must(gw_listener_open(front, &here, gw_router_handle, router, &listener, &error) == 0);
 }
 
-/* What has come; whether there was any. The first bytes of all are kept. */
+/* Take what has come. Returns 1 if any came. The first bytes of all are kept. */
 static int
 take(int fd, char head[8], size_t *head_len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what the API server answers to reviews, and as what a client sends: a header with a token, a
- * field selector, a path. A yes is never made of what says no such thing, and a line of the audit log is one.
+ * Any bytes as the API server's answers to reviews, and as a client's header with a token, field selector and
+ * path. No answer without a yes is a yes, and an audit line stays one line.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/gate/audit_line.h"

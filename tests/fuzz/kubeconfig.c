@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Any bytes as a kubeconfig: refused with a message, or a configuration that can be copied, and whose
- * requests could be sent.
- */
+/* Any bytes as a kubeconfig: refused with a message, or a configuration that requests can use. */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a LIST or a WATCH in protobuf, by the schema that is built in: whole and in pieces, which
- * must agree; what is accepted must print, and be the same as its JSON; an error has a reason and a place;
- * and when all drafts are gone the intern table is as empty as before.
+ * Any bytes as a LIST or a WATCH in protobuf, by the built-in schema, whole and in pieces, with equal
+ * results. An accepted object must print and equal its JSON. An error has a reason and a place. When all
+ * drafts are gone, the intern table is as empty as before.
  *
  * The input: 'L' for a list, anything else for a watch; then the stream.
  */
@@ -23,7 +23,7 @@ keep(void *context, const char *type, size_t type_length, struct draft d)
 	return 0;
 }
 
-/* What it prints decodes to what prints the same; of a name that stands twice JSON has the last one. */
+/* The print must decode to the same print. Of members with equal names JSON has the last one. */
 static void
 is_the_same_in_json(struct world *w)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a plugin wrote: one line of bounded length, without the secrets that are known. */
+/* Any bytes as the output of a plugin: one line of bounded length, without the known secrets. */
 #include "tests/fuzz/fuzz.h"
 #include "writer/kube/redact.h"
 

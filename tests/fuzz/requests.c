@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any path, parameters and Accept, a line each: as a request of a list or a watch they are refused by a
- * Status, or answered to the end. A list is as long as it measures; a watch says nothing that is not
- * selected.
+ * Any path, parameters and Accept, a line each: a request of a list or a watch is refused by a Status, or
+ * answered to the end. A list has its measured length. A watch sends only selected objects.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/tools/serving/played_store.h"
@@ -92,7 +91,7 @@ one(const char *path_text, const char *query_text, const char *accept)
 
 	api_path_parse(path_text, &path);
 	if (api_request_locate(&ask.api, &path, &world->registry) < 0)
-		ask.api.resource = world->pods; /* its parameters are worth a look all the same */
+		ask.api.resource = world->pods; /* its parameters are tested all the same */
 	api_discovery_answer(&ask.api, &world->registry, true, &page);
 	if (api_request_choose_shape(&ask.api) < 0 || api_query_parse(&ask.api, &query) < 0)
 		refused(&ask);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text as a schema of protobuf: a sentence with the line, or a schema whose kind leads to its message,
- * and whose messages' fields to what they name; and a decoder that reads by it does not stumble over what it
- * says.
+ * Any text as a schema of protobuf: a message with the line, or a schema whose kinds lead to their messages
+ * and whose fields lead to their types. A decoder reads by that schema without harm.
  *
  * The input: a text; after a zero byte a LIST that is read by it.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text as a label selector and as a field selector: libinformer and informer-sim take the same ones, and
- * select the same by them.
+ * Any text as a label selector and as a field selector: libinformer and informer-sim accept the same ones,
+ * with the same selection.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what informer-sim is sent: a document, a patch of each kind (the document, a zero byte, the
+ * Any bytes as a body for informer-sim: a document, a patch of each kind (the document, a zero byte, the
  * patch), a script of faults.
  */
 #include "tests/fuzz/fuzz.h"
@@ -11,7 +11,7 @@
 
 enum kind { MERGE, STRATEGIC, JSON, KINDS };
 
-/* What came of it can be written, and read again as the same. */
+/* The result can be written, and read again as the same. */
 static void
 check(const struct api_doc *doc)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as the body of an error answer: always a status, with strings that are there. */
+/* Any bytes as the body of an error answer: always a status with valid strings. */
 #include "tests/fuzz/fuzz.h"
 #include "writer/kube/status.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as a server's answers to a Reflector, from the first LIST or WatchList through DeltaFIFO and
- * pipeline into a store: whatever comes, the store is whole, and nothing is left behind.
+ * pipeline into a store: the store stays consistent, and nothing is left behind.
  *
  * The input: 'L' for a Reflector that lists, anything else for one that begins by watching; then answers,
- * each ended by a zero byte. An answer is a digit (which status, and whether the stream ends in good order),
+ * each ended by a zero byte. An answer is a digit (which status, and whether the stream ends in good order)
  * and a body, which comes in pieces.
  */
 #include "tests/fuzz/fuzz.h"
@@ -58,7 +58,7 @@ answer(struct reflector_fixture *t, const uint8_t *data, size_t size)
 	end(request, r < 0 ? r : how & 8 ? -ECONNRESET : 0);
 }
 
-/* Let time pass until something is asked; false: nothing is any more. */
+/* Let time pass until a request comes. Returns false if none will come. */
 static bool
 is_asked(struct reflector_fixture *t)
 {
