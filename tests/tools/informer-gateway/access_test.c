@@ -12,31 +12,20 @@ ACCESS_TEST(the_api_server_decides_for_tokens)
 		struct gw_attributes attributes;
 		enum gw_outcome outcome;
 	} rows[] = {
-#define POD(verb, ns, name) {verb, "", "v1", "pods", "", ns, name, "", "", ""}
+#define ASK(verb, group, plural, ns, name, fields) {verb, group, "v1", plural, "", ns, name, fields, "", ""}
+#define POD(verb, ns, name) ASK(verb, "", "pods", ns, name, "")
 		{"Bearer t-admin", POD("list", "", ""), GW_ACCESS_ALLOWED},
 		{"Bearer t-admin", POD("watch", "web", ""), GW_ACCESS_ALLOWED},
 		{"Bearer t-viewer", POD("list", "web", ""), GW_ACCESS_ALLOWED},
 		{"Bearer t-viewer", POD("get", "web", "a"), GW_ACCESS_ALLOWED},
 		{"Bearer t-viewer", POD("list", "", ""), GW_ACCESS_FORBIDDEN},
 		{"Bearer t-viewer", POD("list", "db", ""), GW_ACCESS_FORBIDDEN},
-		{"Bearer t-viewer",
-		 {"get", "", "v1", "namespaces", "", "web", "web", "", "", ""},
-		 GW_ACCESS_ALLOWED},
-		{"Bearer t-viewer",
-		 {"list", "", "v1", "namespaces", "", "", "", "", "", ""},
-		 GW_ACCESS_FORBIDDEN},
-		{"Bearer t-viewer",
-		 {"list", "apps", "v1", "deployments", "", "", "", "", "", ""},
-		 GW_ACCESS_ALLOWED},
-		{"Bearer t-viewer",
-		 {"watch", "apps", "v1", "deployments", "", "", "", "", "", ""},
-		 GW_ACCESS_FORBIDDEN},
-		{"Bearer t-node",
-		 {"list", "", "v1", "pods", "", "", "", "spec.nodeName=n1", "", ""},
-		 GW_ACCESS_ALLOWED},
-		{"Bearer t-node",
-		 {"list", "", "v1", "pods", "", "", "", "spec.nodeName=n2", "", ""},
-		 GW_ACCESS_FORBIDDEN},
+		{"Bearer t-viewer", ASK("get", "", "namespaces", "web", "web", ""), GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer", ASK("list", "", "namespaces", "", "", ""), GW_ACCESS_FORBIDDEN},
+		{"Bearer t-viewer", ASK("list", "apps", "deployments", "", "", ""), GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer", ASK("watch", "apps", "deployments", "", "", ""), GW_ACCESS_FORBIDDEN},
+		{"Bearer t-node", ASK("list", "", "pods", "", "", "spec.nodeName=n1"), GW_ACCESS_ALLOWED},
+		{"Bearer t-node", ASK("list", "", "pods", "", "", "spec.nodeName=n2"), GW_ACCESS_FORBIDDEN},
 		{"Bearer t-node", POD("list", "", ""), GW_ACCESS_FORBIDDEN},
 		{"Bearer t-viewer", {"get", "", "", "", "", "", "", "", "", "/api"}, GW_ACCESS_ALLOWED},
 		{"Bearer t-viewer", {"get", "", "", "", "", "", "", "", "", "/metrics"}, GW_ACCESS_FORBIDDEN},
@@ -50,12 +39,8 @@ ACCESS_TEST(the_api_server_decides_for_tokens)
 		{"t-admin", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
 		{NULL, POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
 		/* a listener serves secrets only if its scope names them */
-		{"Bearer t-admin",
-		 {"list", "", "v1", "secrets", "", "", "", "", "", ""},
-		 GW_ACCESS_FORBIDDEN},
-		{"Bearer t-admin",
-		 {"get", "", "v1", "secrets", "", "web", "s", "", "", ""},
-		 GW_ACCESS_FORBIDDEN},
+		{"Bearer t-admin", ASK("list", "", "secrets", "", "", ""), GW_ACCESS_FORBIDDEN},
+		{"Bearer t-admin", ASK("get", "", "secrets", "web", "s", ""), GW_ACCESS_FORBIDDEN},
 	};
 
 	gw_texts_add(&w->tokens->audiences, "informer-gateway");

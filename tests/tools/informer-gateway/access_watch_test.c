@@ -6,10 +6,8 @@
 #define MINUTE 60000ul
 #define KEPT (2 * MINUTE) /* how long an allowed decision is kept */
 
-/* {"exp":1700000060}: 60 s after the world begins */
-#define JWT "h.eyJleHAiOjE3MDAwMDAwNjB9.s"
-
-static const struct review_token tokens[] = {{"t", "u", NULL, NULL}, {JWT, "short", NULL, NULL}, {0}};
+static const struct review_token tokens[] = {
+	{"t", "u", NULL, NULL}, {ACCESS_WORLD_JWT, "short", NULL, NULL}, {0}};
 static const struct review_grant grants[] = {{"*", NULL, NULL, NULL, NULL, NULL, NULL, NULL}, {0}};
 static const struct gw_attributes pods = {"watch", "", "v1", "pods", "", "", "", "", "", ""};
 
@@ -65,15 +63,14 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+close_watched(struct watched *w)
 {
-	struct watched *w = *state;
-
 	gw_access_watch_end(w->watch);
 	access_world_close(&w->a);
-	return 0;
 }
+
+TEAR_DOWN(tear_down, close_watched)
 
 /* Let time pass, then let the API server answer the reviews that are due. */
 static void
@@ -158,7 +155,7 @@ TEST(a_refused_review_ends_the_watch)
 TEST(an_expired_token_ends_the_watch)
 {
 	gw_access_watch_end(w->watch);
-	watch_by(w, "Bearer " JWT);
+	watch_by(w, "Bearer " ACCESS_WORLD_JWT);
 	virtual_clock_advance(&w->a.clock, MINUTE - 1);
 	assert_null(w->why);
 	virtual_clock_advance(&w->a.clock, 2);

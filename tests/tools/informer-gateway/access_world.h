@@ -8,6 +8,9 @@
 #include "tests/support/virtual_clock.h"
 #include "tools/informer-gateway/access/access.h"
 
+/* A token that expires 60 s after the world begins: {"exp":1700000060}. */
+#define ACCESS_WORLD_JWT "h.eyJleHAiOjE3MDAwMDAwNjB9.s"
+
 struct access_world {
 	struct virtual_clock clock;
 	struct review_server server;
@@ -16,7 +19,7 @@ struct access_world {
 	struct gw_config of_tokens;
 	struct gw_listener_config *tokens; /* of of_tokens: reviews tokens, without a scope */
 	struct gw_access *access;
-	uint64_t client;        /* who asks */
+	uint64_t client;        /* the asking client */
 	struct gw_decision got; /* holds a reference to its identity */
 	char *reason;
 	unsigned decisions;

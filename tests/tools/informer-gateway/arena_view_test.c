@@ -9,34 +9,43 @@
 
 SET_UP(set_up, arena_world_opened("b/x101 a/y102 a/x103:n2 ab/a104 a.b/a105:n2 zz106 aa107 @110", false))
 
-/* A view of all objects that is not sorted yet. */
+/* A view narrowed by the hint that is not sorted yet. */
 static struct api_view *
-chosen(struct arena_world *w, uint64_t rv)
+chosen(struct arena_world *w, uint64_t rv, struct gw_hint hint)
 {
 	uint64_t shown, position;
 	struct api_view *view;
 
 	assert_int_equal(gw_view_open(w->pods, rv, &view, &shown, &position), 0);
-	assert_int_equal(arena_world_choose(view, &(struct gw_hint){0}), 0);
+	assert_int_equal(arena_world_choose(view, &hint), 0);
 	return view;
 }
 
 static struct api_view *
 open_at(struct arena_world *w, uint64_t rv)
 {
-	struct api_view *view = chosen(w, rv);
+	struct api_view *view = chosen(w, rv, (struct gw_hint){0});
 
 	arena_world_seek(view, "");
 	return view;
 }
 
+static void
+expect_next(struct api_view *view, const char *key)
+{
+	struct api_object *object = gw_view_next(view);
+
+	assert_non_null(object);
+	assert_string_equal(object->key, key);
+	api_object_unref(object);
+}
+
 #define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
 
 /* A view does not change. A watch can begin right after its RV. */
-TEST(a_view_stays_what_it_was)
+TEST(a_view_does_not_change)
 {
 	uint64_t shown, position;
-	struct api_object *object;
 	struct api_view *view;
 
 	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
@@ -44,12 +53,8 @@ TEST(a_view_stays_what_it_was)
 	arena_world_tell(w, "-a.b/a111 a/new112 @112");
 	assert_int_equal(shown, 110);
 	arena_world_seek(view, "");
-	object = gw_view_next(view);
-	assert_string_equal(object->key, "a.b/a");
-	api_object_unref(object);
-	object = gw_view_next(view);
-	assert_string_equal(object->key, "a/x");
-	api_object_unref(object);
+	expect_next(view, "a.b/a");
+	expect_next(view, "a/x");
 	assert_string_equal(arena_world_heard(w, w->store, &position), "-a.b/a111 +a/new112 @112");
 	gw_view_close(view);
 }
@@ -58,14 +63,11 @@ TEST(a_view_stays_what_it_was)
 TEST(a_view_seeks_and_counts)
 {
 	struct api_view *view = open_at(w, 0);
-	struct api_object *object;
 
 	gw_view_seek(view, "a/");
 	assert_int_equal(gw_view_count(view, "a/"), 2);
 	assert_int_equal(gw_view_count(view, ""), 6);
-	object = gw_view_next(view);
-	assert_string_equal(object->key, "a/x");
-	api_object_unref(object);
+	expect_next(view, "a/x");
 	assert_int_equal(gw_view_count(view, "a/"), 1);
 	gw_view_seek(view, "zzz");
 	assert_null(gw_view_next(view));
@@ -170,13 +172,11 @@ TEST(requests_within_a_second_share_a_moment)
 static void
 ask_for(struct arena_world *w, unsigned number)
 {
-	uint64_t shown, position;
 	struct api_view *view;
 	char name[16];
 
-	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
 	snprintf(name, sizeof(name), "n%u", number);
-	arena_world_choose(view, &(struct gw_hint){.namespace_ = "a", .name = name});
+	view = chosen(w, 0, (struct gw_hint){.namespace_ = "a", .name = name});
 	arena_world_seek(view, "");
 	assert_null(gw_view_next(view));
 	gw_view_hold(view);
@@ -190,7 +190,6 @@ ask_for(struct arena_world *w, unsigned number)
 TEST(unused_orders_do_not_pile_up)
 {
 	struct api_view *reading = open_at(w, 0);
-	struct api_object *object;
 	size_t some;
 
 	gw_view_seek(reading, "a/y");
@@ -201,9 +200,7 @@ TEST(unused_orders_do_not_pile_up)
 		ask_for(w, i);
 	assert_int_equal(gw_moments_count(w->arena), 1);
 	assert_in_range(mallinfo2().uordblks, 0, some + 16384); /* 992 orders would take more */
-	object = gw_view_next(reading);
-	assert_string_equal(object->key, "a/y");
-	api_object_unref(object);
+	expect_next(reading, "a/y");
 	gw_view_close(reading);
 }
 
@@ -214,10 +211,8 @@ TEST(unused_orders_do_not_pile_up)
 TEST(a_view_whose_memory_is_taken_back_ends)
 {
 	struct api_view *view = open_at(w, 0);
-	struct api_object *object = gw_view_next(view);
 
-	assert_non_null(object);
-	api_object_unref(object);
+	expect_next(view, "a.b/a");
 	gw_view_hold(view);
 	arena_world_tell(w, "zz111 @111");
 	broker_fixture_revoke_oldest(w->fx);
@@ -272,17 +267,14 @@ count_in_order(struct api_view *view)
  */
 TEST(items_are_put_in_order_in_slices)
 {
-	struct gw_hint rare = {.labels = "app!=q"};
 	struct api_view *all, *other, *selected;
-	uint64_t shown, position;
 	struct api_object *object;
 	unsigned calls = 0;
 
 	say_many(w);
-	all = chosen(w, 0);
-	other = chosen(w, 0);
-	assert_int_equal(gw_view_open(w->pods, 0, &selected, &shown, &position), 0);
-	arena_world_choose(selected, &rare);
+	all = chosen(w, 0, (struct gw_hint){0});
+	other = chosen(w, 0, (struct gw_hint){0});
+	selected = chosen(w, 0, (struct gw_hint){.labels = "app!=q"});
 	assert_int_equal(gw_view_ready(all), -EAGAIN);
 	object = w->store->api.get(w->store, w->pods->resource, "a/x");
 	assert_int_equal(object->rv, 103);
@@ -311,10 +303,10 @@ TEST(a_view_may_end_while_it_is_filled)
 	struct api_view *left, *taken;
 
 	say_many(w);
-	left = chosen(w, 0);
+	left = chosen(w, 0, (struct gw_hint){0});
 	assert_int_equal(gw_view_ready(left), -EAGAIN);
 	gw_view_close(left);
-	taken = chosen(w, 0);
+	taken = chosen(w, 0, (struct gw_hint){0});
 	assert_int_equal(gw_view_ready(taken), -EAGAIN);
 	arena_world_tell(w, "zz20001 @20001");
 	broker_fixture_revoke_oldest(w->fx);

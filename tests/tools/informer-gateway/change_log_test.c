@@ -6,22 +6,22 @@
 static int
 set_up(void **state)
 {
-	struct gw_change_log *log = calloc(1, sizeof(*log));
+	static struct gw_change_log log;
 	const struct gw_log_options options = logged_options(1u << 20);
 
-	gw_change_log_init(log, &options);
-	*state = log;
+	gw_change_log_init(&log, &options);
+	*state = &log;
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end(struct gw_change_log *log)
 {
-	gw_change_log_done(*state);
-	free(*state);
+	gw_change_log_done(log);
 	assert_int_equal(logged_share.held, 0);
-	return 0;
 }
+
+TEAR_DOWN(tear_down, end)
 
 static uint64_t
 put(struct gw_change_log *log, uint64_t rv)

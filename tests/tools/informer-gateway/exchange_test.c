@@ -115,8 +115,7 @@ GATEWAY_TEST(answers_come_later)
 	quick = call_tcp(g);
 	say(slow, GET("/later") GET("/now"));
 	gateway_until(g, d.count == 1);
-	say(quick, GET("/now"));
-	hear(quick, "at once");
+	ask(quick, GET("/now"), "at once");
 	assert_int_equal(slow->heard.len, 0);
 	gw_reply_header(d.x[0], "Warning", "299 - \"old\"");
 	api_buf_puts(&body, "at last\n");
@@ -212,11 +211,10 @@ GATEWAY_TEST(a_body_is_bounded)
 	struct caller *c;
 
 	open_world(g, keep);
-	c = asks(g, POST_OF("65") "\r\n");
-	hear(c, "HTTP/1.1 413 ");
+	c = hears(g, POST_OF("65") "\r\n", "HTTP/1.1 413 ");
 	gateway_until(g, has_ended(c));
-	c = asks(g, "POST /a HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
-	hear(c, "HTTP/1.1 400 ");
+	c = hears(g, "POST /a HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+		  "HTTP/1.1 400 ");
 	hear(c, "send it with a Content-Length");
 	assert_int_equal(d.count, 0);
 }
@@ -418,15 +416,12 @@ GATEWAY_TEST(the_chance_decides_which_connections_close)
 	open_world_with_chance(g, 0.02, these, keep);
 	c = call_tcp(g);
 	for (unsigned i = 0; i < 3; i++) {
-		say(c, GET("/now"));
-		hear(c, "at once");
+		ask(c, GET("/now"), "at once");
 		assert_false(has_heard(c, "Connection: close"));
-		forget_heard(c);
 	}
-	say(c, GET("/now"));
-	hear(c, "Connection: close");
+	ask(c, GET("/now"), "Connection: close");
 	gateway_until(g, has_ended(c));
-	hear(asks(g, GET("/now")), "Connection: close");
+	hears(g, GET("/now"), "Connection: close");
 	assert_int_equal(drawn, 5);
 }
 
@@ -443,8 +438,7 @@ GATEWAY_TEST(a_chance_of_zero_or_one_draws_nothing)
 	assert_int_equal(drawn, 0);
 	gateway_shut(g);
 	open_world_with_chance(g, 1, these, keep);
-	c = asks(g, GET("/now"));
-	hear(c, "Connection: close");
+	c = hears(g, GET("/now"), "Connection: close");
 	gateway_until(g, has_ended(c));
 }
 

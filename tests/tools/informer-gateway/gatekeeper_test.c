@@ -140,18 +140,16 @@ close_gate(struct gate *gate)
 	return text;
 }
 
-static int
-tear_down(void **state)
+static void
+end(struct gate *gate)
 {
-	struct gate *gate = *state;
-
 	if (gate->audit)
 		close_gate(gate);
 	access_world_close(&gate->w);
 	gateway_close(&gate->g);
-	return 0;
 }
 
+TEAR_DOWN(tear_down, end)
 #define TEST(name) TEST_CASE_OF(struct gate *gate, set_up, tear_down, name)
 
 /* Send a request, let the API server answer the review, and expect this reply. */

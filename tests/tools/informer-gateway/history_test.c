@@ -41,8 +41,7 @@ expect_history(const struct history *h)
  */
 HISTORY(a_watch_goes_on_from_before_the_gateway_came, DELETED,
 	.from = {{110, "@110"}, {105, "?a107 ?-b108 ?e109 @110"}, {107, "?-b108 ?e109 @110"}, {104, "410"}})
-HISTORY(a_later_change_follows_the_history, DELETED, .told = "a111 @111",
-	.from = {{108, "?e109 ?a111 @111"}})
+HISTORY(a_later_change_follows_the_history, DELETED, .told = "a111 @111", .from = {{108, "?e109 ?a111 @111"}})
 
 /* A change in the log is reported once. Its old state is unknown to a watch from before the log. */
 HISTORY(changes_in_the_log_are_reported_once, "a101 b102 -b103 c104 d105 @110",

@@ -6,6 +6,8 @@
 
 #define HERD 20
 #define ALL_PODS_OF_DEFAULT "/api/v1/namespaces/default/pods"
+#define WATCH_LIST                                                                                           \
+	"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 
 /* Equal requests of one moment get one body. A request without an RV gets no body older than itself. */
 ROUTED_TEST(equal_requests_share_one_body)
@@ -13,28 +15,23 @@ ROUTED_TEST(equal_requests_share_one_body)
 	struct caller *c[HERD];
 
 	open_lists(w, (struct gw_router_options){0}, 50, 1000);
-	for (int i = 0; i < HERD; i++) {
+	for (int i = 0; i < HERD; i++)
 		c[i] = asks(&w->g, i % 2 ? GET(ALL_PODS) : GET(ALL_PODS "?resourceVersion=0&limit=7"));
-	}
 	for (int i = 0; i < HERD; i++) {
 		hear(c[i], END);
 		assert_heard(c[i], "\"name\":\"pod-00000\"");
 		assert_heard(c[i], "\"name\":\"pod-00049\"");
-		forget_heard(c[i]);
 	}
 	assert_int_equal(w->n->lists, HERD);
 	assert_int_equal(w->n->lists_made, 1);
 	assert_int_equal(w->n->lists_shared, HERD - 1);
 	/* after a change, an old body still serves RV 0 */
 	memory_put(&w->m, "new", "n1", 0);
-	say(c[0], GET(ALL_PODS "?resourceVersion=0"));
-	hear(c[0], END);
+	ask(c[0], GET(ALL_PODS "?resourceVersion=0"), END);
 	assert_false(has_heard(c[0], "\"name\":\"new\""));
-	say(c[1], GET(ALL_PODS));
-	hear(c[1], END);
+	ask(c[1], GET(ALL_PODS), END);
 	assert_heard(c[1], "\"name\":\"new\"");
-	say(c[2], GET(ALL_PODS "?resourceVersion=52"));
-	hear(c[2], END);
+	ask(c[2], GET(ALL_PODS "?resourceVersion=52"), END);
 	assert_heard(c[2], "\"name\":\"new\"");
 	assert_int_equal(w->n->lists_made, 2);
 	for (int i = 0; i < HERD; i++)
@@ -91,8 +88,7 @@ ROUTED_TEST(others_are_answered_while_items_are_put_in_order)
 		GET(ALL_PODS "?labelSelector=app"),
 		GET(ALL_PODS "?limit=2"),
 		GET(ALL_PODS "?watch=1&fieldSelector=spec.nodeName%3Dn1"),
-		GET(ALL_PODS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
-			     "allowWatchBookmarks=true"),
+		GET(ALL_PODS WATCH_LIST),
 	};
 	const size_t count = sizeof(requests) / sizeof(*requests);
 	struct caller *asking[sizeof(requests) / sizeof(*requests)], *c;
@@ -123,21 +119,19 @@ ROUTED_TEST(a_list_that_fails_says_why)
 	w->m.world->floor = 2;
 	c = hears(&w->g, GET(ALL_PODS "?resourceVersion=1&resourceVersionMatch=Exact"), "HTTP/1.1 410 ");
 	hear(c, "Expired");
-	say(c, GET(ALL_PODS "?labelSelector=%3D%3D"));
-	hear(c, "HTTP/1.1 400 ");
+	ask(c, GET(ALL_PODS "?labelSelector=%3D%3D"), "HTTP/1.1 400 ");
 }
 
 /*
  * A list whose snapshot is taken away is cut off and does not look complete. Before its first byte it is 410.
  * No work goes on.
  */
-ROUTED_TEST(a_list_that_is_taken_away_is_broken_off)
+ROUTED_TEST(a_list_whose_snapshot_is_taken_away_is_cut_off)
 {
 	static const char *const requests[] = {
 		GET(ALL_PODS),
 		GET(ALL_PODS "?limit=2000"),
-		GET(ALL_PODS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
-			     "allowWatchBookmarks=true"),
+		GET(ALL_PODS WATCH_LIST),
 	};
 	struct caller *c;
 
@@ -318,11 +312,8 @@ ROUTED_TEST(initial_events_of_watches_are_shared)
 	struct caller *c[HERD];
 
 	open_lists(w, (struct gw_router_options){0}, 20, 100);
-	for (int i = 0; i < HERD; i++) {
-		c[i] = asks(&w->g,
-			    GET(ALL_PODS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
-					 "allowWatchBookmarks=true"));
-	}
+	for (int i = 0; i < HERD; i++)
+		c[i] = asks(&w->g, GET(ALL_PODS WATCH_LIST));
 	for (int i = 0; i < HERD; i++) {
 		hear(c[i], "k8s.io/initial-events-end");
 		assert_heard(c[i], "pod-00019");
@@ -344,8 +335,7 @@ ROUTED_TEST(large_bodies_are_made_once_a_second)
 	open_lists(w, (struct gw_router_options){0}, 300, 6000);
 	for (int i = 0; i < 3; i++)
 		c[i] = call_tcp(&w->g);
-	say(c[0], GET(ALL_PODS));
-	hear(c[0], END);
+	ask(c[0], GET(ALL_PODS), END);
 	assert_int_equal(w->n->lists_made, 1);
 	for (int i = 1; i < 3; i++) {
 		memory_put(&w->m, i == 1 ? "one" : "two", "n1", 0);

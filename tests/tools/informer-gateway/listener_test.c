@@ -37,16 +37,13 @@ GATEWAY_TEST(answers_one_request_after_the_other)
 GATEWAY_TEST(a_unix_socket_names_its_peer)
 {
 	char expected[64];
-	struct caller *c;
 	struct stat st;
 
 	gateway_listen(g, (struct gw_listener_options){.address = g->unix_address, .mode = 0600}, echo, NULL);
 	assert_int_equal(stat(g->socket, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	c = call_unix(g);
-	say(c, GET("/"));
 	snprintf(expected, sizeof(expected), "from unix uid %d\n", (int)getuid());
-	hear(c, expected);
+	ask(call_unix(g), GET("/"), expected);
 	gateway_close_listener(g);
 	assert_int_equal(stat(g->socket, &st), -1);
 }
@@ -65,8 +62,7 @@ GATEWAY_TEST(a_connection_beyond_the_limit_is_refused)
 		out[i] = call_tcp(g);
 	gateway_until(g, gw_front_counters(g->front)->refused_in_all == 80);
 	/* some are refused when they ask, the rest at once */
-	say(out[0], GET("/"));
-	hear(out[0], "HTTP/1.1 429 ");
+	ask(out[0], GET("/"), "HTTP/1.1 429 ");
 	hear(out[0], "too many connections");
 	hear(out[79], "HTTP/1.1 429 ");
 	hear(out[79], "too many connections");
@@ -75,35 +71,30 @@ GATEWAY_TEST(a_connection_beyond_the_limit_is_refused)
 	gateway_pass(g, 3000);
 	hear(out[1], "HTTP/1.1 429 ");
 	gateway_until(g, gw_front_counters(g->front)->connections == 4);
-	say(in[3], GET("/still"));
-	hear(in[3], "GET /still");
+	ask(in[3], GET("/still"), "GET /still");
 	/* a freed place goes to the next client */
 	hang_up(in[0]);
 	for (int i = 0; i < 80; i++)
 		hang_up(out[i]);
 	gateway_until(g, gw_front_counters(g->front)->connections == 3);
-	in[0] = asks(g, GET("/next"));
-	hear(in[0], "GET /next");
+	hears(g, GET("/next"), "GET /next");
 }
 
 /* One client cannot take all places: beyond its own limit it is refused, and another client is served. */
 GATEWAY_TEST(one_client_takes_no_more_than_its_share)
 {
 	struct gw_listener *tcp;
-	struct caller *c[3], *other;
+	struct caller *c[3];
 
 	gateway_front(g, (struct gw_front_options){.connections = 10, .connections_of_one = 2});
 	gateway_listen(g, (struct gw_listener_options){0}, echo, NULL);
 	for (int i = 0; i < 3; i++)
 		c[i] = call_tcp(g);
-	say(c[2], GET("/"));
-	hear(c[2], "HTTP/1.1 429 ");
+	ask(c[2], GET("/"), "HTTP/1.1 429 ");
 	assert_int_equal(gw_front_counters(g->front)->refused_of_one, 1);
 	tcp = g->listener;
 	gateway_listen(g, (struct gw_listener_options){.address = g->unix_address}, echo, NULL);
-	other = call_unix(g);
-	say(other, GET("/other"));
-	hear(other, "GET /other");
+	ask(call_unix(g), GET("/other"), "GET /other");
 	gw_listener_close(tcp);
 }
 

@@ -14,7 +14,7 @@ struct memory {
 	struct memory_store *stores[MEMORY_STORES];
 	unsigned open;
 	const char *warning;
-	bool partial;	    /* only default/a is cached */
+	bool partial;       /* only default/a is cached */
 	bool metadata_only; /* only metadata is cached */
 };
 

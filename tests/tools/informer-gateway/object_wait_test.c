@@ -29,7 +29,6 @@ send_elsewhere(void *ctx, struct gw_exchange *x)
 static void
 start(struct routed *w)
 {
-	waits = 0;
 	w->hooks.missing = wait_for_it;
 	open_routed(w, (struct gw_router_options){0});
 	memory_put(&w->m, "there", "n1", 0);

@@ -86,17 +86,15 @@ routed_set_up(void **state)
 	return 0;
 }
 
-static UNUSED int
-routed_tear_down(void **state)
+static void
+routed_end(struct routed *w)
 {
-	struct routed *w = *state;
-
 	close_routed(w);
 	world_free(w->m.world);
 	gateway_close(&w->g);
-	return 0;
 }
 
+TEAR_DOWN(routed_tear_down, routed_end)
 #define ROUTED_TEST(name) TEST_CASE_OF(struct routed *w, routed_set_up, routed_tear_down, name)
 
 #define ALL_PODS "/api/v1/pods"

@@ -162,7 +162,6 @@ ROUTED_TEST(a_hook_may_answer_discovery)
 	static const char *const pages[] = {GET("/api"), GET("/apis"), GET("/api/v1"), GET("/version")};
 	struct caller *c;
 
-	gone_elsewhere = 0;
 	w->hooks.discovery = count_and_go_on;
 	c = open_with_a_pod(w);
 	ask(c, GET(PODS "/a"), "\"name\":\"a\"");

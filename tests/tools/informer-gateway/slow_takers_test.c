@@ -13,9 +13,8 @@ ROUTED_TEST(a_client_that_reads_nothing_is_dropped)
 
 	w->lists.most = BUDGET;
 	open_lists(w, (struct gw_router_options){0}, 4000, 8000);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		stuck[i] = asks(&w->g, i ? GET(ALL_PODS "?limit=100000") : GET(ALL_PODS));
-	}
 	gateway_until(&w->g, w->lists.held >= BUDGET);
 	gateway_pass(&w->g, STALL_MS - LOOK_MS);
 	assert_int_equal(w->n->lists_dropped, 0);

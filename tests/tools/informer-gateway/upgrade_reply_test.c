@@ -35,20 +35,18 @@ GATEWAY_TEST(an_upgrade_is_refused_with_the_servers_address)
 	gateway_until(g, g->over == 3);
 }
 
-GATEWAY_TEST(without_a_server_that_is_said)
+GATEWAY_TEST(without_a_server_the_refusal_names_none)
 {
-	struct caller *c;
-
 	gateway_listen(g, (struct gw_listener_options){0}, reply, NULL);
-	c = asks(g, UPGRADE("Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"));
-	hear(c, SENTENCE "; this listener has none to name\"");
+	hears(g, UPGRADE("Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"),
+	      SENTENCE "; this listener has none to name\"");
 }
 
 /* An Upgrade header without Connection is ignored, and so is a request for HTTP/2. */
 GATEWAY_TEST(other_upgrades_are_ignored)
 {
 	gateway_listen(g, (struct gw_listener_options){0}, reply, server);
-	hear(asks(g, UPGRADE("Upgrade: websocket\r\n")), "plain\n");
-	hear(asks(g, UPGRADE("Connection: Upgrade\r\n")), "plain\n");
-	hear(asks(g, UPGRADE("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")), "plain\n");
+	hears(g, UPGRADE("Upgrade: websocket\r\n"), "plain\n");
+	hears(g, UPGRADE("Connection: Upgrade\r\n"), "plain\n");
+	hears(g, UPGRADE("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"), "plain\n");
 }
