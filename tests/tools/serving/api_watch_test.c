@@ -8,6 +8,8 @@
 #define START 1000000u
 
 static const struct api_watch_options usual = {.bookmark_ms = 60000, .timeout_ms = 1800000};
+static const struct api_watch_options telling = {
+	.bookmark_ms = 60000, .timeout_ms = 1800000, .tell_lost = true};
 
 struct told {
 	struct api_watch *watch;
@@ -347,12 +349,9 @@ TEST(without_managed_fields_is_a_form_of_its_own)
 /* When the store has lost its place, a watch ends silently or with 410, as it was opened. */
 TEST(a_lost_place_ends_a_watch_or_is_410)
 {
-	struct api_watch_options tell = usual;
-	struct told quiet, loud;
+	struct told quiet = open_watch(w, "watch&resourceVersion=100"),
+		    loud = open_with(w, NULL, "watch&resourceVersion=100", NULL, &telling);
 
-	tell.tell_lost = true;
-	quiet = open_watch(w, "watch&resourceVersion=100");
-	loud = open_with(w, NULL, "watch&resourceVersion=100", NULL, &tell);
 	put_pod(w, "shop", "a", NULL, NULL);
 	put_pod(w, "shop", "b", NULL, NULL);
 	w->forgotten = 1;
@@ -364,10 +363,9 @@ TEST(a_lost_place_ends_a_watch_or_is_410)
 /* A lost place is found again by its RV, if the store still has that RV. */
 TEST(a_lost_place_is_found_again_by_its_rv)
 {
-	struct api_watch_options tell = usual;
+	struct api_watch_options tell = telling;
 	struct told t;
 
-	tell.tell_lost = true;
 	tell.begun_rv = 101;
 	t = open_with(w, NULL, "watch", NULL, &tell);
 	put_pod(w, "shop", "a", NULL, NULL);

@@ -64,7 +64,7 @@ refuse(const char *json)
 	api_page_done(&page);
 }
 
-TEST_CASE(anything_else_is_refused)
+TEST_CASE(a_malformed_token_is_refused)
 {
 	struct api_page page = {0};
 
