@@ -12,26 +12,24 @@ struct world {
 static int
 setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	static struct world w;
 
-	api_registry_init(&w->registry);
-	w->pods = api_registry_find(&w->registry, "", "v1", "pods");
-	w->deployments = api_registry_find(&w->registry, "apps", "v1", "deployments");
-	w->faults = sim_faults_new();
-	*state = w;
+	api_registry_init(&w.registry);
+	w.pods = api_registry_find(&w.registry, "", "v1", "pods");
+	w.deployments = api_registry_find(&w.registry, "apps", "v1", "deployments");
+	w.faults = sim_faults_new();
+	*state = &w;
 	return 0;
 }
 
-static int
-teardown(void **state)
+static void
+end(struct world *w)
 {
-	struct world *w = *state;
-
 	sim_faults_free(w->faults);
 	api_registry_done(&w->registry);
-	free(w);
-	return 0;
 }
+
+TEAR_DOWN(teardown, end)
 
 static void
 script(struct world *w, const char *text)
@@ -159,7 +157,7 @@ TEST(a_message_is_not_split)
 	}
 }
 
-/* An action alone is read as in a rule. An empty one is an error. */
+/* An action alone is read as in a rule. An empty one is no fault, a bad one an error. */
 TEST(an_action_alone_can_be_read)
 {
 	static const char *const bad[] = {"410 once", "explode", "say", "bookmark now"};

@@ -19,35 +19,32 @@ struct world {
 static int
 setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	static struct world w;
 
-	api_registry_init(&w->registry);
-	w->store = sim_store_new(1000, 0);
-	w->rng.state = 7;
-	sim_hosts_init(&w->hosts, 20, &w->rng);
-	w->loader = (struct sim_loader){.registry = &w->registry,
-					.store = w->store,
-					.rng = &w->rng,
-					.hosts = &w->hosts,
-					.replicas = 1,
-					.now = 1767225600};
-	*state = w;
+	api_registry_init(&w.registry);
+	w.store = sim_store_new(1000, 0);
+	w.rng.state = 7;
+	sim_hosts_init(&w.hosts, 20, &w.rng);
+	w.loader = (struct sim_loader){.registry = &w.registry,
+				       .store = w.store,
+				       .rng = &w.rng,
+				       .hosts = &w.hosts,
+				       .replicas = 1,
+				       .now = 1767225600};
+	*state = &w;
 	return 0;
 }
 
-static int
-teardown(void **state)
+static void
+end(struct world *w)
 {
-	struct world *w = *state;
-
 	free(w->error);
 	sim_hosts_done(&w->hosts);
 	sim_store_free(w->store);
 	api_registry_done(&w->registry);
-	free(w);
-	return 0;
 }
 
+TEAR_DOWN(teardown, end)
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
 
 static int
@@ -104,7 +101,7 @@ TEST(every_shape_of_dump_is_taken)
 }
 
 /* A missing namespace, UID and creation time are filled in. The RV is always the server's. */
-TEST(what_is_missing_is_filled_in)
+TEST(missing_fields_are_filled_in)
 {
 	_cleanup_(api_freep) char *text = NULL;
 

@@ -15,27 +15,24 @@ struct world {
 static int
 setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	static struct world w;
 
-	api_registry_init(&w->registry);
-	w->pods = api_registry_find(&w->registry, "", "v1", "pods");
-	w->maps = api_registry_find(&w->registry, "", "v1", "configmaps");
-	w->store = sim_store_new(HISTORY, 0);
-	*state = w;
+	api_registry_init(&w.registry);
+	w.pods = api_registry_find(&w.registry, "", "v1", "pods");
+	w.maps = api_registry_find(&w.registry, "", "v1", "configmaps");
+	w.store = sim_store_new(HISTORY, 0);
+	*state = &w;
 	return 0;
 }
 
-static int
-teardown(void **state)
+static void
+end(struct world *w)
 {
-	struct world *w = *state;
-
 	sim_store_free(w->store);
 	api_registry_done(&w->registry);
-	free(w);
-	return 0;
 }
 
+TEAR_DOWN(teardown, end)
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
 
 /* namespace/name with a label v */
