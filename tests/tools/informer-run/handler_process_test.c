@@ -40,17 +40,15 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	process_done(&f->process);
 	text_done(&f->lines);
 	loop_done(&f->loop);
-	return 0;
 }
 
+TEAR_DOWN(tear_down, end)
 #define TEST(name) TEST_CASE_OF(struct fixture *f, set_up, tear_down, name)
 
 static void

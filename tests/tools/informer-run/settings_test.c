@@ -50,13 +50,19 @@ parse(struct settings *settings, const char *line)
 }
 
 static void
+assert_said(const char *words)
+{
+	if (!strstr(said, words))
+		fail_msg("'%s' is not in: %s", words, said);
+}
+
+static void
 refused(const char *line, const char *why)
 {
 	struct settings settings;
 
 	assert_int_equal(parse(&settings, line), 2);
-	if (!strstr(said, why))
-		fail_msg("'%s' is not in: %s", why, said);
+	assert_said(why);
 }
 
 /* Every flag reaches the handler's settings. The words after -- are its command, including flags. */
@@ -120,8 +126,7 @@ file_refused(const char *dir, const char *content, const char *why)
 	r = settings_load(temp_file(dir, "run.yaml", content), &settings);
 	listen_end();
 	assert_int_equal(r, 2);
-	if (!strstr(said, why))
-		fail_msg("'%s' is not in: %s", why, said);
+	assert_said(why);
 	settings_done(&settings);
 }
 
