@@ -129,7 +129,7 @@ TEST_CASE(a_path_to_more_than_a_value_is_an_error)
 }
 
 /* An argument that is no condition is refused, with a reason if it resembles one. */
-TEST_CASE(what_is_no_condition_is_refused)
+TEST_CASE(an_argument_that_is_no_condition_is_refused)
 {
 	static const struct {
 		const char *text, *why;
