@@ -20,7 +20,7 @@
 #include "tools/serving/proto_encode.h"
 #include "tools/serving/watch_line.h"
 
-#define CHUNK 16384u	/* what a read from the network returns */
+#define CHUNK 16384u /* what a read from the network returns */
 #define REPLICAS 60u
 
 enum syntax { JSON, PROTOBUF, SYNTAXES };

@@ -23,7 +23,7 @@
 #define CHANGED ((size_t)512)	/* pods that change, each between … */
 #define STATES ((size_t)2)	/* … so many states */
 #define WOKEN 64u
-#define PACE_MS 4L              /* between commits that find every reader asleep */
+#define PACE_MS 4L /* between commits that find every reader asleep */
 
 struct changes {
 	struct world *world;

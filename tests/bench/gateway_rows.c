@@ -185,7 +185,6 @@ measure_herd(struct gateway_world *w)
 		     "gateway_herd_client_cpu_ms");
 }
 
-
 /* True if a part is to be measured. */
 static bool
 has(const struct bench *b, const char *part)

@@ -15,7 +15,7 @@
 
 #include "tests/bench/gateway_clients.h"
 
-#define NODES 5000u  /* over which the server's pods are spread */
+#define NODES 5000u /* over which the server's pods are spread */
 #define AT_ONCE 100u /* connections are opened, so that no backlog is full */
 #define OPEN_S 60u
 #define QUIET_S 5u /* without a line for so long, no more come */

@@ -141,8 +141,9 @@ cut(struct template_pod *t)
 }
 
 static void
-add_template(struct pods *p, cJSON *pod)
+add_template(void *context, const char *file, cJSON *pod)
 {
+	struct pods *p = context;
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(pod, "metadata");
 	cJSON *spec = cJSON_GetObjectItemCaseSensitive(pod, "spec"),
 	      *status = cJSON_GetObjectItemCaseSensitive(pod, "status");
@@ -151,6 +152,7 @@ add_template(struct pods *p, cJSON *pod)
 	const char *ns = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metadata, "namespace"));
 	struct template_pod t = {0};
 
+	(void)file;
 	if (!name || !ns || !spec)
 		return;
 	t.name = strdup(name);
@@ -173,13 +175,6 @@ add_template(struct pods *p, cJSON *pod)
 	p->templates[p->count++] = t;
 }
 
-static void
-load(void *context, const char *file, cJSON *pod)
-{
-	(void)file;
-	add_template(context, pod);
-}
-
 int
 pods_load(const char *directory, struct pods **ret_pods)
 {
@@ -188,7 +183,7 @@ pods_load(const char *directory, struct pods **ret_pods)
 
 	if (!p)
 		abort();
-	r = pod_files_each(directory, load, p);
+	r = pod_files_each(directory, add_template, p);
 	if (r == 0 && p->count == 0)
 		r = -ENOENT;
 	if (r < 0) {

@@ -36,7 +36,7 @@ struct world {
 	unsigned uncommitted;
 	uint64_t stored;
 
-	bool serving;				/* on its own thread */
+	bool serving; /* on its own thread */
 	struct fan_out *fan_out;
 	struct broker *broker;
 	uv_loop_t loop;
