@@ -3,16 +3,16 @@
  * An arena with pods, whose changes a test writes as upstream would send them, and the gateway's side of it.
  * The notation:
  *
- * \tsay     "a101"      a was added or changed at RV 101
- * \t        "a101:n2"   and is on the node n2 (else n1)
- * \t        "a101=web"  and its label app is web (else its name)
- * \t        "a101#2"    and is another object of that name
- * \t        "-a105"     a was deleted at RV 105
- * \t        "-a?"       a is gone, and its deletion was not seen
- * \t        "x/a101"    in the namespace x (else default)
- * \t        "@110"      everything up to RV 110 is published
- * \t        "@?"        a list is being applied
- * \theard   "+a101 a102 -a105 ?a110 @110"   ADDED, MODIFIED, DELETED, MODIFIED with an unknown old state
+ *	say     "a101"      a was added or changed at RV 101
+ *	        "a101:n2"   and is on the node n2 (else n1)
+ *	        "a101=web"  and its label app is web (else its name)
+ *	        "a101#2"    and is another object of that name
+ *	        "-a105"     a was deleted at RV 105
+ *	        "-a?"       a is gone, and its deletion was not seen
+ *	        "x/a101"    in the namespace x (else default)
+ *	        "@110"      everything up to RV 110 is published
+ *	        "@?"        a list is being applied
+ *	heard   "+a101 a102 -a105 ?a110 @110"   ADDED, MODIFIED, DELETED, MODIFIED with an unknown old state
  */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H

@@ -3,7 +3,7 @@
  * A document's protobuf equals that of upstream's Go types byte for byte, and the writer reads it as it reads
  * the JSON. Upstream's types printed the records (tests/schema):
  *
- * \tschema golden 2 v1/Pod v1/ConfigMap … > tests/tools/serving/golden.records
+ *	schema golden 2 v1/Pod v1/ConfigMap … > tests/tools/serving/golden.records
  */
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
