@@ -2,13 +2,13 @@
 /*
  * Agents with handlers, each in its own process.
  *
- * 	bench handler SOCKET NAMESPACE COUNT
- * 			COUNT handles with a handler for pods each ("-": of all namespaces) and their own
- * 			threads; prints "ready PODS" when all have synced
- * 	begin		forget what was measured; answers 0
- * 	await SECONDS N	after N updates of the first handler: how many came, p50, p99 µs from made (the
- * 			server's annotation) to handler entered, when the last one came (CLOCK_REALTIME, µs),
- * 			p50, p99 µs from commit to handler entered, how often it got COALESCED or RESYNC
+ *	bench handler SOCKET NAMESPACE COUNT
+ *			COUNT handles with a handler for pods each ("-": of all namespaces) and their own
+ *			threads; prints "ready PODS" when all have synced
+ *	begin		forget what was measured; answers 0
+ *	await SECONDS N	after N updates of the first handler: how many came, p50, p99 µs from made (the
+ *			server's annotation) to handler entered, when the last one came (CLOCK_REALTIME, µs),
+ *			p50, p99 µs from commit to handler entered, how often it got COALESCED or RESYNC
  */
 #include "tests/bench/bench.h"
 

@@ -2,9 +2,9 @@
 /*
  * bench: run the measurements, print the table, write JSON.
  *
- * 	bench --build DIR --pods DIR [--client-go FILE | --no-client-go WHY]
- * 	      [--wire auto|json|protobuf] [--upstream-pods N,...]
- * 	      [--json FILE] [--quick] [--only LETTERS|gateway[:PART,...]|hostile]
+ *	bench --build DIR --pods DIR [--client-go FILE | --no-client-go WHY]
+ *	      [--wire auto|json|protobuf] [--upstream-pods N,...]
+ *	      [--json FILE] [--quick] [--only LETTERS|gateway[:PART,...]|hostile]
  *
  * Each measurement runs in a child with its own process group and folder. This process only waits. When the
  * child ends, or this process is told to end, it ends the whole group and removes the folder.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer in this process: a store of pods with all built-in indexes in its own arena file, and a broker on
+ * A writer in this process: a store of pods with all built-in indexes in its own arena file. A broker runs on
  * its own thread, so that readers attach as to the daemon.
  *
  * The store is used on the caller's thread, and not while a reader attaches.
