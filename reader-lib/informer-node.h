@@ -142,6 +142,16 @@ struct informer_workload {
 INFORMER_API int informer_workload(const struct informer_object *object,
 				   struct informer_workload *ret_workload);
 
+/*
+ * Find an object's Namespace, and a Pod's Node, in the same snapshot: for their labels and annotations.
+ *
+ * Returns  0; INFORMER_E_NOT_FOUND: the object is cluster-scoped, the Pod is not scheduled, or the snapshot
+ *          lacks the Namespace or Node; INFORMER_E_NO_RESOURCE: informerd does not cache namespaces or nodes
+ */
+INFORMER_API int informer_namespace_of(const struct informer_object *object,
+				       struct informer_object *ret_namespace);
+INFORMER_API int informer_node_of(const struct informer_object *pod, struct informer_object *ret_node);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
 /* From an ID, a cgroup and a process to the container, in a snapshot. */
 #include "reader-lib/informer-node.h"
 #include "tests/room.h"
+#include "tests/support/kind_fixture.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/temp_dir.h"
 
@@ -12,15 +13,6 @@
 #define INIT_ID ID("3")
 #define DEBUG_ID ID("4")
 #define SANDBOX ID("5")
-
-static const char descriptor[] =
-	"{\"group\":\"example.org\",\"version\":\"v1\",\"resource\":\"workers\",\"kind\":\"Worker\","
-	"\"singular\":\"worker\",\"shortNames\":[],\"namespaced\":true,\"indexes\":["
-	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
-	"{\"name\":\"containerID\",\"rules\":["
-	"{\"path\":\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"},"
-	"{\"path\":\"status.initContainerStatuses[*].containerID\",\"as\":\"scheme\"},"
-	"{\"path\":\"status.ephemeralContainerStatuses[*].containerID\",\"as\":\"scheme\"}]}]}";
 
 /* A Pod with a container that runs for the third time, an init container, and one to debug. */
 static const char pod[] =
@@ -33,14 +25,17 @@ static const char pod[] =
 	"\"restartCount\":0,\"image\":\"registry/set-up:1\",\"state\":{\"terminated\":{}}}],"
 	"\"ephemeralContainerStatuses\":[{\"name\":\"debug\",\"containerID\":\"docker://" DEBUG_ID "\"}]}}";
 
-static void
-add_workers(struct broker_fixture *fx, void *context)
-{
-	uint8_t fingerprint[32] = "workers";
-
-	(void)context;
-	assert_int_equal(store_add_resource(fx->store->store, descriptor, fingerprint, &fx->store->pods), 0);
-}
+static const struct kind_fixture workers = {
+	.group = "example.org",
+	.resource = "workers",
+	.kind = "Worker",
+	.indexes = "{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
+		   "{\"name\":\"containerID\",\"rules\":["
+		   "{\"path\":\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"},"
+		   "{\"path\":\"status.initContainerStatuses[*].containerID\",\"as\":\"scheme\"},"
+		   "{\"path\":\"status.ephemeralContainerStatuses[*].containerID\",\"as\":\"scheme\"}]}",
+	.objects = {pod},
+};
 
 static int
 set_up(void **state)
@@ -48,10 +43,8 @@ set_up(void **state)
 	struct broker_fixture *fx = broker_fixture_new();
 	struct reader_world *w;
 
-	broker_fixture_do(fx, add_workers, NULL);
-	broker_fixture_commit(fx);
+	kind_fixture_add(fx, &workers);
 	broker_fixture_start(fx);
-	broker_fixture_put(fx, (const char *const[]){pod, NULL});
 	*state = w = reader_world_over(fx, "workers", INFORMER_VERIFY);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
 	return 0;

@@ -2,13 +2,8 @@
 /* From a Pod up to its workload. */
 #include "reader-lib/informer-node.h"
 #include "tests/room.h"
+#include "tests/support/kind_fixture.h"
 #include "tests/support/reader_world.h"
-
-/* A resource with its objects, as the store gets it. */
-struct kind {
-	const char *group, *resource, *kind;
-	const char *objects[4];
-};
 
 /* An object, its UID being "u-NAME"; and one that is controlled, by a reference with the UID "u-OWNER". */
 #define OBJECT(name, more)                                                                                   \
@@ -19,42 +14,26 @@ struct kind {
 		     "\",\"uid\":\"u-" owner "\",\"controller\":true}]" more)
 #define LABEL(key, value) ",\"labels\":{\"" key "\":\"" value "\"}"
 
-static const struct kind kinds[] = {
-	{"apps",
-	 "replicasets",
-	 "ReplicaSet",
-	 {OWNED("web-6d4", "apps/v1", "Deployment", "web", ""),
-	  OWNED("shop-77", "argoproj.io/v1alpha1", "Rollout", "shop", ""), OBJECT("reused", "")}},
-	{"apps", "deployments", "Deployment", {OBJECT("web", "")}},
-	{"argoproj.io", "rollouts", "Rollout", {OBJECT("shop", "")}},
-	{"batch", "jobs", "Job", {OWNED("night-2", "batch/v1", "CronJob", "night", "")}},
-	{"batch", "cronjobs", "CronJob", {OBJECT("night", "")}},
-	{"example.org",
-	 "rings",
-	 "Ring",
-	 {OWNED("a", "example.org/v1", "Ring", "b", ""), OWNED("b", "example.org/v1", "Ring", "a", "")}},
-	{"", "pods", "Pod", {NULL}},
+static const struct kind_fixture kinds[] = {
+	{.group = "apps",
+	 .resource = "replicasets",
+	 .kind = "ReplicaSet",
+	 .objects = {OWNED("web-6d4", "apps/v1", "Deployment", "web", ""),
+		     OWNED("shop-77", "argoproj.io/v1alpha1", "Rollout", "shop", ""), OBJECT("reused", "")}},
+	{.group = "apps", .resource = "deployments", .kind = "Deployment", .objects = {OBJECT("web", "")}},
+	{.group = "argoproj.io", .resource = "rollouts", .kind = "Rollout", .objects = {OBJECT("shop", "")}},
+	{.group = "batch",
+	 .resource = "jobs",
+	 .kind = "Job",
+	 .objects = {OWNED("night-2", "batch/v1", "CronJob", "night", "")}},
+	{.group = "batch", .resource = "cronjobs", .kind = "CronJob", .objects = {OBJECT("night", "")}},
+	{.group = "example.org",
+	 .resource = "rings",
+	 .kind = "Ring",
+	 .objects = {OWNED("a", "example.org/v1", "Ring", "b", ""),
+		     OWNED("b", "example.org/v1", "Ring", "a", "")}},
+	{.group = "", .resource = "pods", .kind = "Pod"},
 };
-#define PODS (sizeof(kinds) / sizeof(kinds[0]) - 1)
-
-static void
-add_kind(struct broker_fixture *fx, void *context)
-{
-	const struct kind *k = context;
-	uint8_t fingerprint[32] = {0};
-	char descriptor[512];
-
-	snprintf((char *)fingerprint, sizeof(fingerprint), "%s", k->kind);
-	snprintf(
-		descriptor, sizeof(descriptor),
-		"{\"group\":\"%s\",\"version\":\"v1\",\"resource\":\"%s\",\"kind\":\"%s\",\"singular\":\"x\","
-		"\"shortNames\":[],\"namespaced\":true,\"indexes\":[]}",
-		k->group, k->resource, k->kind);
-	assert_int_equal(store_add_resource(fx->store->store, descriptor, fingerprint, &fx->store->pods), 0);
-	for (size_t i = 0; i < 4 && k->objects[i]; i++)
-		assert_int_equal(store_fixture_put(fx->store, k->objects[i]), 0);
-	assert_true(store_commit(fx->store->store) >= 0);
-}
 
 static int
 set_up(void **state)
@@ -62,7 +41,7 @@ set_up(void **state)
 	struct broker_fixture *fx = broker_fixture_new();
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		broker_fixture_do(fx, add_kind, (void *)(uintptr_t)&kinds[i]);
+		kind_fixture_add(fx, &kinds[i]);
 	broker_fixture_start(fx);
 	*state = reader_world_over(fx, "pods", INFORMER_VERIFY);
 	return 0;
