@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libinformer, the node's view: from what the kernel knows of a process to its container, its Pod and its
- * workload. Pages: informer_container_of_id(3), informer_workload(3).
+ * workload; and from an address to what has it. Pages: informer_container_of_id(3), informer_workload(3),
+ * informer_by_address(3).
  *
  *	struct informer_container c = {.size = sizeof(c)};
  *
@@ -11,8 +12,8 @@
  *		informer_end(&snap);
  *	}
  *
- * The functions read the indexes of pods by UID and by container ID, which informerd has by default. Results,
- * threads and lifetime are as in informer.h. No function allocates.
+ * The functions use indexes that informerd has by default (informer_by_index(3)). Results, threads and
+ * lifetime are as in informer.h. No function allocates after its first call.
  */
 #ifndef INFORMER_NODE_H
 #define INFORMER_NODE_H
@@ -151,6 +152,38 @@ INFORMER_API int informer_workload(const struct informer_object *object,
 INFORMER_API int informer_namespace_of(const struct informer_object *object,
 				       struct informer_object *ret_namespace);
 INFORMER_API int informer_node_of(const struct informer_object *pod, struct informer_object *ret_node);
+
+/* ---- addresses ---------------------------------------------------------- */
+
+enum informer_address_kind { INFORMER_ADDRESS_POD, INFORMER_ADDRESS_SERVICE, INFORMER_ADDRESS_NODE };
+
+/*
+ * What has an IP address.
+ *
+ * size       set by the caller: sizeof(struct informer_address)
+ * kind       of object: a Pod, a Service or a Node
+ * deleted    the Pod was deleted; informer_object_deleted() says when
+ * host_pods  of a Node: how many cached Pods use its address, because they are on the host's network
+ */
+struct informer_address {
+	size_t size;
+	enum informer_address_kind kind;
+	bool deleted;
+	struct informer_object object;
+	uint64_t host_pods;
+};
+
+/*
+ * Find what has an IP address: a Pod that has it as its own and has not ended; else a Service, by its
+ * cluster, external or load balancer's address; else a Node; else the newest Pod that had the address and has
+ * ended, or was deleted a short while ago. Resources that are not cached are left out.
+ *
+ * ip       IPv4 or IPv6, in any spelling; "::ffff:10.0.0.1" is 10.0.0.1
+ * Returns  0; INFORMER_E_NOT_FOUND; INFORMER_E_NO_RESOURCE: neither pods nor services nor nodes are cached;
+ *          -EINVAL: no IP address
+ */
+INFORMER_API int informer_by_address(const struct informer_snapshot *snapshot, const char *ip, size_t length,
+				     struct informer_address *ret_address);
 
 #ifdef __cplusplus
 }

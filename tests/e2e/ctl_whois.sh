@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 3 --pods-per-node 20
-start_daemon --resource pods --resource replicasets.apps --resource deployments.apps
+start_daemon --resource pods --resource replicasets.apps --resource deployments.apps --resource services --resource nodes
 wait_ready
 export INFORMER_SOCKET=$S HOST_PROC=$T/proc
 ctl=$B/informerctl
@@ -33,6 +33,15 @@ done
 "$ctl" whois "$id" "$ip" >"$T/table"
 [ "$(wc -l <"$T/table")" = 3 ] && grep -q "$name *$container *running *Deployment/$deployment" "$T/table" || fail "$(cat "$T/table")"
 
+service=$("$ctl" get services -A -o json | jq -c '[.items[] | select(.spec.clusterIP // "None" != "None")][0]')
+[ "$("$ctl" whois -o json "$(jq -r .spec.clusterIP <<<"$service")" | jq -r '.workload.kind + " " + .workload.name')" = \
+	"Service $(jq -r .metadata.name <<<"$service")" ] || fail "a service's address: $service"
+node=$("$ctl" get nodes -o json | jq -c '.items[0]')
+address=$(jq -r '.status.addresses[] | select(.type == "InternalIP").address' <<<"$node")
+host=$("$ctl" get pods -A -o json | jq --arg ip "$address" '[.items[] | select(.status.podIP == $ip)] | length')
+[ "$("$ctl" whois -o json "$address" | jq -r '.workload.kind + " " + .workload.name + " " + (.hostPods | tostring)')" = \
+	"Node $(jq -r .metadata.name <<<"$node") $host" ] || fail "a node's address: $("$ctl" whois -o json "$address"), $host pods"
+
 said() { # EXIT WORDS COMMAND...
 	local code=$1 words=$2 rc=0
 	"${@:3}" >"$T/out" 2>&1 || rc=$?
@@ -40,7 +49,7 @@ said() { # EXIT WORDS COMMAND...
 }
 said 1 'of the node itself' "$ctl" whois 1
 said 1 'no such process' "$ctl" whois 2
-said 1 'no Pod has it' "$ctl" whois 10.255.255.254
+said 1 'nothing in the cache has it' "$ctl" whois 10.255.255.254
 said 2 "'web' is no pid" "$ctl" whois web
 said 2 'whois what?' "$ctl" whois
 said 1 "Deployment/$deployment" "$ctl" whois 1 "$ip" # one answer is given though another is not

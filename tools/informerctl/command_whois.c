@@ -16,9 +16,14 @@
 
 enum output { NARROW, WIDE, JSON };
 
-/* A question's answer. container.name is empty where no container is known. */
+/*
+ * A question's answer. container.pod is of `kind`: a Service or a Node only for an address. container.name is
+ * empty where no container is known.
+ */
 struct answer {
 	const char *word;
+	enum informer_address_kind kind;
+	uint64_t host_pods;
 	struct informer_container container;
 	struct informer_workload workload;
 };
@@ -39,9 +44,23 @@ static const char *const kinds[] = {
 /* ---- asking ---- */
 
 static int
-ask(const struct informer_snapshot *snap, struct informer_resource *pods, const char *word,
-    struct informer_container *c)
+ask_address(const struct informer_snapshot *snap, struct answer *a)
 {
+	struct informer_address address = {.size = sizeof(address)};
+	int r = informer_by_address(snap, a->word, strlen(a->word), &address);
+
+	a->kind = address.kind;
+	a->host_pods = address.host_pods;
+	a->container.pod = address.object;
+	a->container.deleted = address.deleted;
+	return r;
+}
+
+static int
+ask(const struct informer_snapshot *snap, struct informer_resource *pods, struct answer *a)
+{
+	struct informer_container *c = &a->container;
+	const char *word = a->word;
 	size_t length = strlen(word);
 
 	switch (whois_question_of(word)) {
@@ -52,7 +71,7 @@ ask(const struct informer_snapshot *snap, struct informer_resource *pods, const 
 	case WHOIS_CONTAINER:
 		return informer_container_of_id(snap, pods, word, length, c);
 	case WHOIS_IP:
-		return informer_find(snap, pods, INFORMER_BY_IP, word, length, &c->pod, &c->deleted);
+		return ask_address(snap, a);
 	case WHOIS_UID:
 		return informer_find(snap, pods, INFORMER_BY_UID, word, length, &c->pod, &c->deleted);
 	case WHOIS_UNCLEAR:
@@ -76,7 +95,7 @@ fail(const char *word, int r)
 		cli_fail("%s: of the node itself: its cgroup is no Pod's", word);
 		return EXIT_CONDITION;
 	case INFORMER_E_NOT_FOUND:
-		cli_fail("%s: no Pod has it, now or a short while ago", word);
+		cli_fail("%s: nothing in the cache has it, now or a short while ago", word);
 		return EXIT_CONDITION;
 	case -ESRCH:
 		informer_error_text(r, text, sizeof(text));
@@ -164,8 +183,11 @@ add_row(const struct answer *a, enum output output, struct cells *cells)
 		cells_addf(cells, "%.12s", c->id); /* as crictl and docker show IDs */
 	else
 		cells_adds(cells, a->word);
-	cells_add(cells, get(&c->pod, informer_object_namespace));
-	cells_add(cells, get(&c->pod, informer_object_name));
+	cells_add_or(cells, get(&c->pod, informer_object_namespace), "-");
+	if (a->kind == INFORMER_ADDRESS_POD)
+		cells_add(cells, get(&c->pod, informer_object_name));
+	else
+		cells_adds(cells, "-");
 	cells_add_or(cells, of(c->name), "-");
 	add_state(c, cells);
 	add_workload(&a->workload, cells);
@@ -235,9 +257,12 @@ add_json(const struct answer *a, struct text *out)
 
 	cJSON_AddStringToObject(document, "who", a->word);
 	put(document, "namespace", get(pod, informer_object_namespace));
-	put(document, "pod", get(pod, informer_object_name));
+	if (a->kind == INFORMER_ADDRESS_POD)
+		put(document, "pod", get(pod, informer_object_name));
 	put(document, "uid", get(pod, informer_object_uid));
 	put(document, "node", get(pod, node_name));
+	if (a->kind == INFORMER_ADDRESS_NODE)
+		cJSON_AddNumberToObject(document, "hostPods", (double)a->host_pods);
 	if (a->container.deleted)
 		cJSON_AddStringToObject(document, "deleted", when_deleted(pod, deleted));
 	put_container(document, &a->container);
@@ -268,7 +293,7 @@ answer_all(const struct informer_snapshot *snap, struct informer_resource *pods,
 		struct answer a = {.word = args->items[i],
 				   .container.size = sizeof(a.container),
 				   .workload.size = sizeof(a.workload)};
-		int r = ask(snap, pods, a.word, &a.container);
+		int r = ask(snap, pods, &a);
 
 		if (r == 0)
 			r = informer_workload(&a.container.pod, &a.workload);

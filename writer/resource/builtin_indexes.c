@@ -10,23 +10,35 @@
 
 struct rule {
 	const char *index;
-	bool pods_only;
+	const char *group, *resource; /* NULL: every resource has the rule */
 	const char *as;
 	const char *path; /* NULL: none */
 };
 
+#define EVERY NULL, NULL
+#define PODS "", "pods"
+#define SERVICES "", "services"
+#define NODES "", "nodes"
+#define SLICES "discovery.k8s.io", "endpointslices"
+
 /* Rules of one index stand together. */
 static const struct rule rules[] = {
-	{ "namespace", false, "namespace", NULL },
-	{ "uid", false, "string", "metadata.uid" },
-	{ "uid", true, "string", "metadata.annotations[\"kubernetes.io/config.mirror\"]" },
-	{ "owner", false, "string", "metadata.ownerReferences[*].uid" },
-	{ "labels", false, "keyvalue", "metadata.labels" },
-	{ "nodeName", true, "string", "spec.nodeName" },
-	{ "podIP", true, "string", "status.podIPs[*].ip" },
-	{ "containerID", true, "scheme", "status.containerStatuses[*].containerID" },
-	{ "containerID", true, "scheme", "status.initContainerStatuses[*].containerID" },
-	{ "containerID", true, "scheme", "status.ephemeralContainerStatuses[*].containerID" },
+	{ "namespace", EVERY, "namespace", NULL },
+	{ "uid", EVERY, "string", "metadata.uid" },
+	{ "uid", PODS, "string", "metadata.annotations[\"kubernetes.io/config.mirror\"]" },
+	{ "owner", EVERY, "string", "metadata.ownerReferences[*].uid" },
+	{ "labels", EVERY, "keyvalue", "metadata.labels" },
+	{ "nodeName", PODS, "string", "spec.nodeName" },
+	{ "podIP", PODS, "string", "status.podIPs[*].ip" },
+	{ "containerID", PODS, "scheme", "status.containerStatuses[*].containerID" },
+	{ "containerID", PODS, "scheme", "status.initContainerStatuses[*].containerID" },
+	{ "containerID", PODS, "scheme", "status.ephemeralContainerStatuses[*].containerID" },
+	{ "address", SERVICES, "string", "spec.clusterIP" },
+	{ "address", SERVICES, "string", "spec.clusterIPs[*]" },
+	{ "address", SERVICES, "string", "spec.externalIPs[*]" },
+	{ "address", SERVICES, "string", "status.loadBalancer.ingress[*].ip" },
+	{ "address", NODES, "string", "status.addresses[*].address" },
+	{ "targetUID", SLICES, "string", "endpoints[*].targetRef.uid" },
 };
 
 static cJSON *
@@ -41,17 +53,25 @@ add_index(cJSON *indexes, const char *name)
 	return cJSON_AddStringToObject(index, "name", name) ? cJSON_AddArrayToObject(index, "rules") : NULL;
 }
 
+static bool
+applies(const struct rule *rule, const struct kube_resource *resource)
+{
+	return !rule->resource || (strcmp(rule->group, resource->group) == 0 &&
+				   strcmp(rule->resource, resource->resource) == 0);
+}
+
 int
 builtin_indexes_append(const struct kube_resource *resource, cJSON *indexes)
 {
-	bool pods = resource->group[0] == '\0' && strcmp(resource->resource, "pods") == 0;
+	const char *index = "";
 	cJSON *of_index = NULL, *rule;
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (rules[i].pods_only && !pods)
+		if (!applies(&rules[i], resource))
 			continue;
-		if (i == 0 || strcmp(rules[i].index, rules[i - 1].index) != 0)
+		if (strcmp(rules[i].index, index) != 0)
 			of_index = add_index(indexes, rules[i].index);
+		index = rules[i].index;
 		rule = cJSON_CreateObject();
 		if (!of_index || !rule || !cJSON_AddItemToArray(of_index, rule)) {
 			cJSON_Delete(rule);

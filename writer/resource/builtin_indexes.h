@@ -10,6 +10,9 @@
  *	pods             nodeName     spec.nodeName
  *	                 podIP        status.podIPs[*].ip
  *	                 containerID  of containers, init and ephemeral ones, without "containerd://"
+ *	services         address      cluster IPs (also "None"), external and load balancer's IPs
+ *	nodes            address      status.addresses[*].address: IPs and names
+ *	endpointslices   targetUID    endpoints[*].targetRef.uid: the Pods behind it
  */
 #ifndef WRITER_RESOURCE_BUILTIN_INDEXES_H
 #define WRITER_RESOURCE_BUILTIN_INDEXES_H
