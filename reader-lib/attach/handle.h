@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handle: what this room has of struct informer, and where the rooms above keep theirs.
+ * The handle (struct informer): the fields of this room, and pointers to those of the rooms above.
  *
- * It begins with what informer_begin() reads; everything else stands behind it. No lock is taken by a lookup,
- * except that of the resources by the first one that meets a new definition. Order: the run's lock
- * (events/run.h), lock, the resources' lock (read/resource_open.h).
+ * The fields that informer_begin() reads come first. A lookup takes no lock, except the first lookup with a
+ * new definition of a resource, which takes the resources' lock. Lock order: the run's lock (events/run.h),
+ * lock, the resources' lock (read/resource_open.h).
  */
 #ifndef READER_LIB_ATTACH_HANDLE_H
 #define READER_LIB_ATTACH_HANDLE_H
@@ -25,24 +25,23 @@
 enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
 
 /*
- * lock          guards what follows it, up to addresses
- * spare_mappings  structs that were mappings, to be used again
- * newest_serial of the last mapping
- * oldest_serial the lowest of mappings that may be read; both are written with `lock`
- * next_step_ns  informer_begin() drives the connection from then on (CLOCK_MONOTONIC)
- * epoll         of all that whoever waits for news polls
- * untold        in epoll: informer_begin() took news that dispatch has to tell
- * attempt_ns    DOWN: when to try; GREETING: when to look whether there is still no answer; UP: when to look
- *               again
- * greeting_ns   GREETING: since when
- * silent_ns     since when informerd has not answered; 0: it has, or there is none
- * failure       why it is not UP: a code, as informer_status() has it, and
- * reason        a sentence
- * hooks, resources, run, subscriptions   of the rooms above, in the same memory; set before anything else
+ * lock           guards the fields after it, up to addresses
+ * spare_mappings structs of earlier mappings, to be reused
+ * newest_serial  of the last mapping
+ * oldest_serial  the lowest serial of a mapping that may be read; both serials are written with `lock`
+ * next_step_ns   from this time on informer_begin() drives the connection (CLOCK_MONOTONIC)
+ * epoll          has all descriptors that a waiting thread polls
+ * untold         an eventfd in epoll: informer_begin() took news that informer_dispatch() must report
+ * attempt_ns     DOWN: when to connect; GREETING: when to check for a missing answer; UP: when to check again
+ * greeting_ns    when the state GREETING began
+ * silent_ns      since when informerd has not answered; 0: it has answered, or there is no connection
+ * failure        why the connection is not UP: the code that informer_status() reports
+ * reason         the same as a sentence
+ * hooks, resources, run, subscriptions   of the rooms above, in the same allocation; set first
  */
 struct informer {
 	_Atomic(struct mapping *) current;
-	_Atomic uint32_t *alive;	/* a word that reads 0 in a forked child */
+	_Atomic uint32_t *alive;	/* reads 0 in a forked child */
 
 	pthread_mutex_t lock;
 	struct mapping *mappings;
@@ -77,17 +76,17 @@ struct informer {
 	struct subscriptions *subscriptions;	/* events/subscription.h */
 };
 
-/* Read the caller's options, as far as its header knows them; the rest is zero. 0 or -EINVAL. */
+/* Copy the options that the caller's header knows; the rest is zero. Returns 0 or -EINVAL. */
 int handle_options_read(struct informer_options *ret_options, const struct informer_options *given);
 /*
- * Make what this room has of a zeroed handle whose memory and hooks are set. handle_done() (connection.h) in
- * any case.
+ * Initialize this room's fields of a zeroed handle whose memory and hooks are set. Call handle_done()
+ * (connection.h) even after a failure.
  * Returns 0; -ENAMETOOLONG or -EINVAL for the address; negative errno
  */
 int handle_init(struct informer *inf, const struct informer_options *options);
-/* Something could not be made that a handle needs: a sentence, also for the log. Returns -error. */
+/* Report that a part of the handle could not be made, also to the log. Returns -error. */
 int handle_fail(struct informer *inf, int error, const char *what);
-/* Take that down, for handle_done(). The handle's own memory is the caller's. */
+/* Undo handle_init(), for handle_done(). The caller owns the handle's memory. */
 void handle_close(struct informer *inf, bool in_child);
 
 static inline bool
@@ -108,7 +107,7 @@ memory_put(const struct informer *inf, void *memory)
 	allocator_put(&inf->memory, memory);
 }
 
-/* A line for the log of the handle's owner. */
+/* Write a line to the caller's log. */
 void log_say(struct informer *inf, enum informer_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
