@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watches memory with mprotect(), and steps over the instruction that touched it with the processor's trap
- * flag. Nothing of it is atomic: there is one thread.
+ * flag. Nothing is atomic: there is one thread.
  */
 #include "tests/support/access_trap.h"
 
@@ -67,7 +67,7 @@ on_fault(int number, siginfo_t *info, void *context)
 	ucontext_t *at = context;
 
 	if (!trap.set || !is_watched(info->si_addr)) {
-		signal(number, SIG_DFL); /* it faults once more, and dies of it */
+		signal(number, SIG_DFL); /* it faults again, and the process dies of the fault */
 		return;
 	}
 	protect(PROT_READ | PROT_WRITE);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stands in for libc's allocation, for programs that the linker is told to wrap it in.
- */
+/* Replaces libc's allocation in programs that are linked to wrap it. */
 #include "tests/support/allocations.h"
 
 #include <stdbool.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes a private arena for a test that needs blocks and no store, and takes it down with all its memory.
- */
+/* Makes a private arena for tests that need blocks and no store, and frees it with all its memory. */
 #include "tests/support/arena_fixture.h"
 
 #include <errno.h>

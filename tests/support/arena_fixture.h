@@ -7,10 +7,10 @@
 
 #include "writer/arena/arena.h"
 
-/* Any size; 0 or negative errno. sodium_init() was called. arena_close() it. */
+/* Returns 0 or a negative errno. Call sodium_init() before, and arena_close() after. */
 int arena_fixture_make(struct arena *ret, uint64_t max_bytes);
 
-struct arena *arena_fixture_new(void); /* 1 GiB at most; aborts the test when it cannot be had */
+struct arena *arena_fixture_new(void); /* at most 1 GiB; aborts on failure */
 void arena_fixture_free(struct arena *arena);
 
 #endif

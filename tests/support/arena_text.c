@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes down what a published root shows, for tests that compare states: the reading code of shm-layout,
- * over a view that verifies each block's tag.
+ * Writes what a published root shows, for tests that compare states. Uses shm-layout's reading code, over a
+ * view that verifies each block's tag.
  */
 #include "tests/support/arena_text.h"
 
@@ -57,7 +57,7 @@ put_bytes(struct text *t, const char *name, const uint8_t *bytes, size_t length)
 
 /* ---- tries ---- */
 
-/* How many links the leaves of a trie hold. */
+/* The number of links in the leaves of a trie. */
 static size_t
 count_links(struct text *t, uint32_t root)
 {
@@ -73,7 +73,7 @@ count_links(struct text *t, uint32_t root)
 	return count;
 }
 
-/* Whether a trie has this link under this hash. */
+/* True if the trie has this link under this hash. */
 static bool
 leads_to(struct text *t, uint32_t root, uint64_t hash, uint32_t link)
 {
@@ -95,7 +95,7 @@ struct values {
 	unsigned index;
 };
 
-/* Whether an index has this ordinal under this value. */
+/* True if the index has this ordinal under this value. */
 static bool
 is_filed(struct text *t, uint32_t root, const char *value, size_t length, uint32_t ordinal)
 {
@@ -181,7 +181,7 @@ put_found_objects(struct text *t)
 		fprintf(t->out, "DAMAGED: ordinals\n");
 }
 
-/* What a shortcut's cell may lead to: the object that the ordinals have, or one that came after the root. */
+/* A shortcut's cell must lead to the object that the ordinals have, or to a newer one than the root. */
 static void
 check_cell(struct text *t, uint32_t ref)
 {

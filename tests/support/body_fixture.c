@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Decodes a test's JSON texts into values of a private arena, and prints values again for comparing.
- */
+/* Decodes JSON texts into values of a private arena, and prints values again for comparison. */
 #include "tests/support/body_fixture.h"
 
 #include "tests/room.h"
@@ -71,7 +69,7 @@ body_fixture_decode(struct body_fixture *fx, const char *text, size_t length, si
 	decoder_reset(fx->document);
 	chunk = chunk ? chunk : length;
 	for (size_t at = 0; at < length && r == 0; at += chunk) {
-		/* a copy of its own, so that a sanitizer sees each byte read behind it */
+		/* a separate copy, so that a sanitizer sees each byte read beyond it */
 		size_t n = length - at < chunk ? length - at : chunk;
 		char *piece = malloc(n);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Values out of JSON texts, for tests: a private arena, an intern table, a decoder, and the way back to text.
- */
+/* Values made of JSON texts: a private arena, an intern table, a decoder, and a printer. */
 #ifndef TESTS_SUPPORT_BODY_FIXTURE_H
 #define TESTS_SUPPORT_BODY_FIXTURE_H
 
@@ -42,17 +40,19 @@ struct value body_fixture_value(struct body_fixture *fx, const char *text);
 /* The text of a value; fails the test when it cannot be printed. */
 const char *body_fixture_print(struct body_fixture *fx, struct value v);
 
-/* The same for the object of a draft, whoever decoded it. */
+/* The same for the object of any draft. */
 const char *body_fixture_print_ref(struct body_fixture *fx, uint32_t ref);
 
-/* A block of the intern table that is this number and nothing else; the reference is the caller's. */
+/* A block of the intern table that has only this number; the caller owns the reference. */
 uint32_t body_fixture_block(struct body_fixture *fx, uint16_t n);
 
-/* Append text to `to`, with a NUL behind it. */
+/* Append formatted text to `to`, and a NUL that does not count. */
 __attribute__((format(printf, 2, 3))) void bytes_say(struct bytes *to, const char *format, ...);
 
-/* Forget all that was learnt: when all drafts are gone, nothing is left in the arena. Nothing can be decoded
- * then. */
+/*
+ * Free all that the decoder remembers: once all drafts are gone, the arena must be empty. Nothing can be
+ * decoded afterwards.
+ */
 void assert_nothing_left(struct body_fixture *fx);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs store and broker on a loop of their own for tests of readers: starts, stops and replaces the
- * writer, and carries what a test wants done over to the loop's thread.
+ * Runs store and broker on a loop of their own for tests of readers. Starts, stops and replaces the writer,
+ * and runs a test's tasks on the loop's thread.
  */
 #include "tests/support/broker_fixture.h"
 #include "tests/room.h"
@@ -37,7 +37,7 @@ live_store(void)
 	struct store_fixture *store = store_fixture_new(0);
 
 	arena_set_state(store->arena, HEADER_LIVE);
-	/* as arena_create() makes the daemon's file; a memfd is 0777 otherwise */
+	/* as arena_create() does; a memfd has mode 0777 otherwise */
 	need(fchmod(store->arena->fd, 0600) == 0, "no mode");
 	return store;
 }
@@ -208,7 +208,7 @@ look_for_io(struct broker_fixture *fx, void *context)
 	*(bool *)context = poll(&io, 1, 0) > 0;
 }
 
-/* Turn the loop until it has nothing to do: some turns, for uv_run() registers what it is to watch late. */
+/* Turn the loop until it is idle for several turns: uv_run() registers new watchers late. */
 static void
 settle(struct broker_fixture *fx)
 {
@@ -220,7 +220,7 @@ settle(struct broker_fixture *fx)
 	}
 }
 
-/* On the loop's thread: to its next timer. */
+/* On the loop's thread: move the clocks to the loop's next timer. */
 static void
 move_clock(struct broker_fixture *fx, void *context)
 {
@@ -350,6 +350,49 @@ broker_fixture_pod(struct broker_fixture *fx, const char *name)
 		 "\"Running\"}}",
 		 name, name, name);
 	broker_fixture_put(fx, (const char *const[]){text, NULL});
+}
+
+static void
+delete_pod(struct broker_fixture *fx, void *context)
+{
+	const char *const *key = context;
+
+	need(store_fixture_delete(fx->store, key[0], key[1]) == 0, "nothing deleted");
+	need(store_commit(fx->store->store) == 0, "no commit");
+}
+
+void
+broker_fixture_delete(struct broker_fixture *fx, const char *ns, const char *name)
+{
+	broker_fixture_do(fx, delete_pod, (const char *[]){ns, name});
+}
+
+static void
+set_status(struct broker_fixture *fx, void *context)
+{
+	need(store_set_status(fx->store->store, fx->store->pods, context) == 0, "no status");
+	need(store_commit(fx->store->store) == 0, "no commit");
+}
+
+void
+broker_fixture_status(struct broker_fixture *fx, const char *json)
+{
+	broker_fixture_do(fx, set_status, (void *)(uintptr_t)json);
+}
+
+static void
+remember(struct broker_fixture *fx, void *context)
+{
+	struct tombstone_limits limits = STORE_TOMBSTONES;
+
+	limits.count = *(uint64_t *)context;
+	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
+}
+
+void
+broker_fixture_remember(struct broker_fixture *fx, uint64_t deletions)
+{
+	broker_fixture_do(fx, remember, &deletions);
 }
 
 static void

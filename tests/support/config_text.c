@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Builds a configuration as informerd does, and writes its fields, names and values, into one text.
- */
+/* Builds a configuration as informerd does, and writes its fields, names and values into one text. */
 #include "tests/support/config_text.h"
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
@@ -40,7 +38,7 @@ say_number(const char *name, uint64_t value)
 		say(" %s=%llu", name, (unsigned long long)value);
 }
 
-/* One of several words; "": what nobody need say. */
+/* One of several words; "" is a default, which is not written. */
 static void
 say_word(const char *name, int value, const char *const *words)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes down what a handler is told, and compares it with what there was.
- */
+/* Records what a handler is told, and compares it with the server's history. */
 #include "tests/support/delivery_log.h"
 
 #include <stdarg.h>
@@ -73,7 +71,7 @@ read_number(int r, const char *data, size_t length, unsigned *ret)
 
 	snprintf(text, sizeof(text), "%.*s", (int)length, r == 0 ? data : "");
 	*ret = (unsigned)atoi(text);
-	/* what was lent may be zeros by now */
+	/* lent memory may be zero by now */
 	return r == 0 && *ret > 0 && strlen(text) == length;
 }
 
@@ -98,7 +96,7 @@ read_version(const struct informer_object *o, unsigned *ret_rv)
 	return read_number(r, data, length, ret_rv);
 }
 
-/* Its name, uid and version; only_key: it may have no more than the first. */
+/* Reads name, uid and version; only_key: an object may have only the name. */
 static bool
 read_object(const struct informer_object *o, bool only_key, char name[8], unsigned *ret_uid, unsigned *ret_rv)
 {
@@ -141,7 +139,7 @@ on_delete(void *context, const struct informer_object *o, bool known)
 	e->known = known;
 }
 
-/* A value is the object's version, in the pointer itself. */
+/* A value is the object's version, stored in the pointer itself. */
 static void *
 transform(void *context, const struct informer_object *o)
 {
@@ -244,14 +242,13 @@ delivery_log_text(struct delivery_log *log)
 /* ---- whether it is right ---- */
 
 /*
- * What the handler believes.
+ * What the handler was told so far.
  *
- * there   what it was told last, and not that it is gone; as its rv. 0: nothing
- * newest  of all that was told of this name
- * met     since a RESYNC began
- * last    of the names, the one that DURING ended with, and that more may be told of: it was amid that call
- *         that the arena was taken back, or behind it
- * unread  so many calls could not be read
+ * there   the rv told last, if the object was not told as gone; 0: absent
+ * newest  the newest rv told of this name
+ * met     told since a RESYNC began
+ * last    the name of the last call before the arena was revoked, which may be told again
+ * unread  how many calls could not be read
  */
 struct belief {
 	char names[DELIVERY_NAMES][8];
@@ -287,8 +284,7 @@ place_of(struct belief *b, const char *name)
 	return i;
 }
 
-/* Of what the server had after so many states, this name's rv; 0: it was not there, or not for the handler.
- */
+/* This name's rv on the server after so many states; 0: absent, or not visible to the handler. */
 static unsigned
 had(const struct delivery_log *log, unsigned states, const char *name)
 {
@@ -303,7 +299,7 @@ had(const struct delivery_log *log, unsigned states, const char *name)
 	return 0;
 }
 
-/* It was there, for the handler, from the first moment to the last. */
+/* True if the handler could see the object from the first moment to the last. */
 static bool
 stays(const struct delivery_log *log, const char *name)
 {
@@ -313,7 +309,7 @@ stays(const struct delivery_log *log, const char *name)
 	return true;
 }
 
-/* Of whatever object: its value before says of which. */
+/* The unreadable object is known by its old value. */
 static bool
 ends_a_value_that_stays(const struct delivery_log *log, const struct delivery_event *e)
 {
@@ -346,7 +342,7 @@ check_event(struct delivery_log *log, struct belief *b, const struct delivery_ev
 {
 	unsigned at = place_of(b, e->name);
 	bool gone = e->what == '-' || (e->what == 'v' && e->rv == 0);
-	/* what was told last may not have been heard of, or may be told again */
+	/* the last call before the revocation may be unread, or told again */
 	bool sure = !taken || (b->unread == 0 && at != b->last);
 	const char *wrong = check_state(log, b, e, at);
 
@@ -381,7 +377,7 @@ check_call(struct delivery_log *log, struct belief *b, const struct delivery_eve
 		return NULL;
 	case 'E':
 		b->resyncing = false;
-		/* what was not told again is gone; of values it is told */
+		/* what a RESYNC did not tell is gone; for values this is told */
 		for (unsigned i = 0; i < b->count && !log->values; i++) {
 			if (b->there[i] && !b->met[i] && stays(log, b->names[i]))
 				return say(log, "%s was not told anew", b->names[i]);

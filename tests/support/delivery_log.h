@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a server had, and what a handler was told of it. For delivery_world.h.
- */
+/* A server's history, and what a handler was told of it. For delivery_world.h. */
 #ifndef TESTS_SUPPORT_DELIVERY_LOG_H
 #define TESTS_SUPPORT_DELIVERY_LOG_H
 
@@ -13,10 +11,12 @@
 #define DELIVERY_LOG_MOMENTS 3
 
 /*
- * A call. what: + add, u update, - delete, v value (rv 0: gone), O coalesced, R resync, B and E its begin and
- * end, S synced
- * readable  its object could be read; of -: it may have only a key, uid and rv 0
- * old_rv    of u: 0, it is not known; of v: of the value before
+ * A call.
+ *
+ * what      + add, u update, - delete, v value (rv 0: gone), O COALESCED, R RESYNC, B and E begin and end
+ * of a RESYNC, S synced
+ * readable  the object could be read; of a deletion with only a key, uid and rv are 0
+ * old_rv    u: 0 if unknown; v: of the value before
  */
 struct delivery_event {
 	char what;
@@ -25,7 +25,7 @@ struct delivery_event {
 	unsigned uid, rv, old_rv;
 };
 
-/* A state that an object had; its rv is its place here, plus one. web: its label. deleted: the last one. */
+/* A state of an object; its rv is its index here plus one. web: it has the label. deleted: its last state. */
 struct delivery_state {
 	char name[8];
 	unsigned uid;
@@ -33,11 +33,11 @@ struct delivery_state {
 };
 
 /*
- * moments  how many states there were
- * during   events that came before delivery_log_after()
- * unread   of these could not be read
- * result   of the last turn; error: what informer_error_text() said
- * listens  calls are written down
+ * moments  the number of states at each moment
+ * during   the number of events before delivery_log_after()
+ * unread   how many of these could not be read
+ * result   of the last turn; error: its informer_error_text()
+ * listens  record calls
  */
 struct delivery_log {
 	bool web_only, scoped, values, listens;
@@ -50,27 +50,28 @@ struct delivery_log {
 	char text[8192], wrong[256];
 };
 
-/* web_only: its handler is told of "web" alone; scoped: of namespace "default" alone. */
+/* web_only: the handler selects the label "web"; scoped: it selects namespace "default". */
 struct delivery_log *delivery_log_new(bool web_only, bool scoped);
 void delivery_log_free(struct delivery_log *log);
 
-/* Objects whose name begins with x are in "other", all else in "default". */
+/* The namespace of an object: "other" if its name begins with x, else "default". */
 const char *delivery_namespace(const char *name);
-/* The server has this now; its rv. */
+/* Add a state to the server's history. Returns its rv. */
 unsigned delivery_log_state(struct delivery_log *log, const char *name, unsigned uid, bool web, bool deleted);
 void delivery_log_moment(struct delivery_log *log, unsigned moment);
 
-/* Options for pods that write down what is told. values: by on_value. */
+/* Options of a handler of pods that records its calls. values: with on_value. */
 void delivery_log_listen(struct delivery_log *log, bool values, struct informer_handler_options *ret);
-/* What comes now is told of the last moment. */
+/* From now on the handler is told of the last moment. */
 void delivery_log_after(struct delivery_log *log);
 void delivery_log_forget(struct delivery_log *log);
 
 /*
- * NULL, or what is wrong: each state told must be one that was, none older than the one before; adds of what
- * is not there, updates and deletes of what is; what is there all the while is never told as gone; in the end
- * what was told is what there is. taken: of what was told during that it can be that it could not be read;
- * then, and then only, an update or a delete may follow of what was never heard of.
+ * Returns NULL, or the fault found. Each state told must have existed, and none may be older than the one
+ * before it. Only absent objects are added, only present ones are updated or deleted. An object present all
+ * the time is never told as gone. In the end the handler knows the present state. taken: the arena was
+ * revoked, so some calls may be unread; only then may an update or a delete follow of an object that the
+ * handler never heard of.
  */
 const char *delivery_log_wrong(struct delivery_log *log, bool taken);
 const char *delivery_log_text(struct delivery_log *log);

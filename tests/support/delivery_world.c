@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes a history with the writer's own store and fan-out, keeps its moments, and has a handler told of
- * them.
- */
+/* Writes a history with the writer's store and fan-out, copies its moments, and has a handler told. */
 #include "tests/support/delivery_world.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,10 +28,10 @@ const char *const delivery_ways[DELIVERY_WAYS] = {"initial", "queue", "coalesced
 const char *const delivery_handlers[DELIVERY_HANDLERS] = {"plain", "labels", "namespace", "values"};
 
 /*
- * slots, slot_fds   the one that may be closed, and the one that comes after it; and their queues
- * bytes     of the arena, as far as anything stands in it
- * readers   the mappings over these slots: the handler's handle has first one, then the other
- * handler   while a delivery is under way
+ * slots     the slot that may be closed, and the next one; slot_fds, queue_fds: their files
+ * bytes     the used part of the arena
+ * readers   the mappings over these slots; the handle has first one, then the other
+ * handler   during a delivery
  */
 struct delivery_world {
 	enum delivery_way way;
@@ -96,7 +92,7 @@ commit(struct delivery_world *w)
 	need(store_commit(w->fx->store) == 0, "no commit");
 }
 
-/* One change, in a commit of its own: a new state; deleted: that it is gone with it. */
+/* Commit one change: a new state; deleted: the object's last state. */
 static void
 say(struct delivery_world *w, const char *name, unsigned uid, bool web, bool deleted)
 {
@@ -125,7 +121,7 @@ keep(struct delivery_world *w, enum delivery_moment moment)
 	delivery_log_moment(w->log, moment);
 }
 
-/* Something of each kind. */
+/* Make a change of each kind. */
 static void
 write_changes(struct delivery_world *w)
 {
@@ -176,21 +172,7 @@ write_history(struct delivery_world *w)
 
 /* ---- the reader ---- */
 
-static struct mapping *
-add_mapping(struct delivery_world *w, unsigned slot)
-{
-	const int fds[PROTOCOL_DESCRIPTORS] = {fcntl(w->fx->arena->fd, F_DUPFD_CLOEXEC, 3),
-					       fcntl(w->slot_fds[slot], F_DUPFD_CLOEXEC, 3),
-					       eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-	struct message_welcome welcome = {0};
-	struct mapping *m = NULL;
-
-	need(mapping_new(w->inf, fds, &welcome, &m) == 0, "no mapping");
-	mapping_make_current(w->inf, m);
-	return m;
-}
-
-/* Two mappings of the same arena, each its own copy of the bytes. */
+/* Make two mappings of the same arena, each with its own copy of the bytes. */
 static void
 make_reader(struct delivery_world *w)
 {
@@ -198,7 +180,9 @@ make_reader(struct delivery_world *w)
 	need(w->inf != NULL, "no reader");
 	w->readers[0] = atomic_load(&w->inf->current);
 	lone_reader_own(w->inf, w->slot_fds[0]);
-	w->readers[1] = add_mapping(w, 1);
+	need(lone_reader_map(w->inf, w->fx->arena->fd, w->slot_fds[1], NULL, &w->readers[1]) == 0,
+	     "no mapping");
+	mapping_make_current(w->inf, w->readers[1]);
 	lone_reader_own(w->inf, w->slot_fds[1]);
 	memcpy((void *)(uintptr_t)w->readers[1]->header, w->arenas[AFTER], w->bytes);
 }
@@ -245,7 +229,7 @@ delivery_world_free(struct delivery_world *w)
 	free(w);
 }
 
-/* What the first mapping reads. */
+/* Put this moment where the first mapping reads. */
 static void
 put(struct delivery_world *w, enum delivery_moment moment)
 {
@@ -253,7 +237,7 @@ put(struct delivery_world *w, enum delivery_moment moment)
 	memcpy(w->ring->queue, w->queues[moment], queue_bytes(ENTRIES));
 }
 
-/* A queue of this slot arrives, as SUBSCRIBED brings it, and becomes this process's own. */
+/* Deliver this slot's queue, as SUBSCRIBED does, as memory of this process. */
 static void
 give_queue(struct delivery_world *w, unsigned slot)
 {
@@ -334,7 +318,7 @@ delivery_ranges(const struct delivery_world *w, struct access_range ranges[DELIV
 
 /* ---- what happens to it ---- */
 
-/* Pages of the arena are a file's, or zeros. */
+/* Map a file, or zeros, over pages of the arena. */
 static void
 map_over(struct delivery_world *w, size_t from, size_t bytes, int fd)
 {
@@ -352,7 +336,7 @@ delivery_take_back(struct delivery_world *w, enum delivery_loss loss, uint64_t r
 
 	atomic_store(&m->slot->closed, 1);
 	if (loss == DELIVERY_FULL) {
-		/* a forked child has its arena guarded in this test alone */
+		/* a forked child's arena is guarded in this test alone */
 		need(fault_guard_add(m->header, (size_t)m->max_bytes, m->slot) == 0, "no guard");
 		map_over(w, HEADER_BYTES, w->bytes - HEADER_BYTES, w->full);
 		return;
@@ -369,7 +353,7 @@ draw(uint64_t *random)
 	return *random >> 33;
 }
 
-/* A little more, one bit, or something else; one word in so many. */
+/* Change one word in so many: slightly, by one bit, or wholly. */
 static void
 scramble(uint8_t *bytes, size_t from, size_t to, uint64_t random)
 {

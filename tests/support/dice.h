@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dice of one file of tests, which fall the same in each run. */
+/* Random numbers of one file of tests, the same in each run. */
 #ifndef TESTS_SUPPORT_DICE_H
 #define TESTS_SUPPORT_DICE_H
 

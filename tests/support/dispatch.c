@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns a reader as an event loop does; see dispatch.h. */
+/* Turns a reader as an event loop does. */
 #include "tests/support/dispatch.h"
 
 #include <poll.h>
@@ -25,6 +25,14 @@ dispatch_turn(struct informer *inf)
 
 	dispatch_all(inf);
 	return came;
+}
+
+void
+dispatch_until_connected(struct informer *inf, bool connected)
+{
+	struct informer_status status = {.size = sizeof(status)};
+
+	DISPATCH_UNTIL(inf, informer_status(inf, &status) == 0 && status.connected == connected);
 }
 
 void

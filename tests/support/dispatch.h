@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Waiting for what a reader's connection, or another thread, brings about.
- */
+/* Waits for facts that a reader's connection or another thread brings about. */
 #ifndef TESTS_SUPPORT_DISPATCH_H
 #define TESTS_SUPPORT_DISPATCH_H
 
@@ -10,15 +8,18 @@
 
 #include "reader-lib/informer.h"
 
-/* Take what is there, without waiting. */
+/* Dispatch everything that is there, without waiting. */
 void dispatch_all(struct informer *inf);
-/* As an event loop does: wait for news, at most 1 ms, and take all that is there. False: none came. */
+/* Wait for news, at most 1 ms, and dispatch all of it, as an event loop does. False: none came. */
 bool dispatch_turn(struct informer *inf);
 
-/* What informer_error_text() says has this in it. */
+/* Dispatch until the handle is connected, or is not. */
+void dispatch_until_connected(struct informer *inf, bool connected);
+
+/* informer_error_text() contains this part. */
 void assert_error_text(int code, const char *part);
 
-/* A fact needs far fewer turns without news, under a sanitizer too. */
+/* More turns without news than any fact needs, under a sanitizer too. */
 #define DISPATCH_IDLE_MAX 20000u
 
 #define DISPATCH_UNTIL(inf, condition)                                                                       \
@@ -31,7 +32,7 @@ void assert_error_text(int code, const char *part);
 		}                                                                                            \
 	} while (0)
 
-/* What other threads or processes bring about; the room ends a test that waits in vain. */
+/* Wait for a fact of another thread or process. The room ends a test that waits too long. */
 #define AWAIT(condition)                                                                                     \
 	do {                                                                                                 \
 		while (!(condition))                                                                         \

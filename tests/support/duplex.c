@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Bytes both ways for the servers and clients of tests, over plain sockets or GnuTLS, so that those need
- * not care which.
- */
+/* Bytes both ways for the servers and clients of tests, over plain sockets or GnuTLS. */
 #include "tests/support/duplex.h"
 
 #include <arpa/inet.h>
@@ -43,7 +40,7 @@ shake_hands(struct duplex *d, gnutls_certificate_credentials_t credentials, bool
 bool
 duplex_begin(struct duplex *d, int fd, gnutls_certificate_credentials_t credentials, bool as_server)
 {
-	/* else a second write waits for the acknowledgement of the first, 40 ms */
+	/* otherwise a second write waits up to 40 ms for the acknowledgement of the first */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 	*d = (struct duplex){.fd = fd};
 	if (!credentials || shake_hands(d, credentials, as_server) >= 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection of a test's server or client: bytes both ways, by TLS or without, blocking.
+ * A blocking connection of a test's server or client, with TLS or without.
  *
- * Threads: a connection is used by one; credentials by many.
+ * Threads: one for a connection; many for credentials.
  */
 #ifndef TESTS_SUPPORT_DUPLEX_H
 #define TESTS_SUPPORT_DUPLEX_H
@@ -17,30 +17,30 @@
 struct duplex {
 	int fd;				/* -1: closed */
 	gnutls_session_t tls;		/* NULL: none */
-	size_t begin, end;		/* what was read and not yet taken */
+	size_t begin, end;		/* read, but not yet taken */
 	char buffer[DUPLEX_BUFFER];
 };
 
-/* Take the descriptor over. With credentials: shake hands, as server, or as client. False: it is closed. */
+/* Take over the descriptor. With credentials: shake hands, as server or client. False: failed and closed. */
 bool duplex_begin(struct duplex *d, int fd, gnutls_certificate_credentials_t credentials, bool as_server);
-/* Close it; abruptly: by a reset. One that is closed is fine. */
+/* Close the connection; abruptly: by a reset. A closed one is fine. */
 void duplex_end(struct duplex *d, bool abruptly);
 
 /* A connection to a port of 127.0.0.1, or -1. */
 int duplex_connect(unsigned port);
 
-/* Does the client of a TLS server show a certificate of the credentials' authority? True without TLS. */
+/* True if the TLS client showed a certificate of the credentials' authority, or without TLS. */
 bool duplex_is_trusted(const struct duplex *d);
 
 bool duplex_write(struct duplex *d, const void *data, size_t length);
 
-/* Read more into the buffer, which is not full. False: end, or error. */
+/* Read more into the buffer, which must not be full. False: end or error. */
 bool duplex_fill(struct duplex *d);
 
-/* Take a line, with its \n, of less than size bytes. False: there is none. */
+/* Take a line with its \n, shorter than size. False: there is none. */
 bool duplex_line(struct duplex *d, char *line, size_t size);
 
-/* Wait until one of them can be read, or has something in its buffer. Bits: 1 of a, 2 of b. */
+/* Wait until a or b is readable or has buffered bytes. Returns bit 1 for a, bit 2 for b. */
 unsigned duplex_wait(const struct duplex *a, const struct duplex *b, int timeout_ms);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The lines, selectors, hashes and dice of the model tests of events, for the programs that change, read
- * and check.
- */
+/* Lines, selectors, hashes and random numbers of the model tests of events. */
 #include "tests/support/event_model.h"
 
 #include <stdio.h>
@@ -38,7 +35,7 @@ event_model_label_bits(const cJSON *pod)
 	const char *app = of_metadata(pod, "labels", "app"), *tier = of_metadata(pod, "labels", "tier"),
 		   *hidden = of_metadata(pod, "labels", "hidden");
 	bool web = strcmp(app, "web") == 0;
-	/* there, with whatever value */
+	/* present, with any value */
 	bool has_tier = cJSON_HasObjectItem(
 		cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(pod, "metadata"), "labels"),
 		"tier");

@@ -24,7 +24,7 @@ fault_frame_is(const char *frame, size_t length, const char *type)
 	       memcmp(frame + HEAD + 2, type, n) == 0;
 }
 
-/* It is the Status' last field (6), before the two empty texts that end what surrounds it. */
+/* The code is the Status' last field (6), before the two empty texts that end the surrounding message. */
 unsigned
 fault_frame_code(const char *frame, size_t length)
 {
@@ -35,7 +35,7 @@ fault_frame_code(const char *frame, size_t length)
 	return (unsigned)(e[1] & 0x7f) | (unsigned)e[2] << 7;
 }
 
-/* A field of bytes, fewer than 16,384. */
+/* A field of fewer than 16,384 bytes. */
 static size_t
 put_field(char *to, unsigned number, const void *data, size_t length)
 {

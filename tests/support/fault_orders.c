@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads the orders of fault_proxy line by line, keeps what is in force for its connections, and writes the
- * record.
- */
+/* Reads fault_proxy's orders line by line, keeps those in force, and writes the record. */
 #include "tests/support/fault_orders.h"
 
 #include <pthread.h>
@@ -16,10 +13,10 @@
 #include "shm-layout/time_ns.h"
 
 static FILE *record;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over what follows, and the record */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the variables below, and the record */
 static unsigned upstream_port;
 static bool upstream_tls;
-static gnutls_certificate_credentials_t server_credentials; /* old ones stay: somebody may use them */
+static gnutls_certificate_credentials_t server_credentials; /* old ones are kept: a connection may use them */
 static struct fault strike, on_list;
 static unsigned strikes, lists_left;
 static struct fault instead; /* while instead_until */
@@ -103,7 +100,7 @@ fault_certificates(void)
 	return credentials;
 }
 
-/* What has to come whole: a list, in whichever way. */
+/* True for requests whose answer must be complete: lists, in any form. */
 static bool
 makes_whole(const char *verb)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is to go wrong between a client and an API server, as it was ordered, and the record of what did
- * (tests/support/prog/fault_proxy.c, which has the orders' words).
+ * The faults ordered between a client and an API server, and the record of what happened
+ * (tests/support/prog/fault_proxy.c documents the orders).
  *
  * Threads: all
  */
@@ -28,28 +28,28 @@ struct fault {
 	unsigned long after;	/* bytes of the answer */
 };
 
-/* Begin with a file to append the record to. False: it cannot be opened. */
+/* Open the record for appending. False: failed. */
 bool fault_orders_begin(const char *record_path);
 
-/* Obey one. False: it is none. */
+/* Obey an order. False: it is invalid. */
 bool fault_orders_obey(const char *order);
 
-/* A line of the record; the time goes in front. */
+/* Add a line to the record, after the time. */
 void fault_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * A request begins: what goes wrong with its answer, and the number of strikes until now. Returns the code to
- * answer with instead of the server, or 0.
+ * A request begins. Fills in the fault of its answer, and the number of strikes so far. Returns the code to
+ * answer in place of the server, or 0.
  */
 unsigned fault_meet(const char *verb, struct fault *ret_fault, unsigned *ret_strikes);
-/* Was there another strike, at all streams that are open? Then it is *ret_fault. */
+/* True if there was another strike, at all open streams; then *ret_fault is the fault. */
 bool fault_struck(unsigned *strikes, struct fault *ret_fault);
 
 bool fault_is_slow(void);
 bool fault_is_frozen(void);
 bool fault_is_refusing(void);
 
-/* The server, and what to show its clients; credentials live as long as the process. */
+/* The server, and the certificates for its clients. Credentials live as long as the process. */
 unsigned fault_upstream(bool *ret_tls);
 gnutls_certificate_credentials_t fault_certificates(void);
 

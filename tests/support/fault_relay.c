@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Carries requests and answers through fault_proxy, HTTP/1.1, and does to them what was ordered: cut,
- * delay, spoil.
- */
+/* Relays requests and answers of HTTP/1.1, and applies the ordered faults: cut, delay, spoil. */
 #include "tests/support/fault_relay.h"
 
 #include <stdio.h>
@@ -27,16 +24,16 @@ struct relayed {
 	unsigned server_port;
 	const char *verb;
 	bool chunked;		/* the answer is */
-	bool protobuf;		/* a stream's lines are frames: their length in four bytes, and an event */
-	bool sized;		/* its length is known: */
+	bool protobuf;		/* a stream has frames: the length in four bytes, and an event */
+	bool sized;		/* the answer's length is known: */
 	uint64_t left;
 	unsigned struck;	/* strikes seen */
-	struct fault fault;	/* that waits for its moment */
+	struct fault fault;	/* waits to be applied */
 	uint64_t fault_ms;	/* since then */
 	uint64_t bytes;		/* of the answer's body, so far */
-	char line[LINE_HEAD];	/* the beginning of the line that is under way */
-	size_t line_length;	/* of the whole line */
-	unsigned lines;		/* of the stream, so far, but for errors */
+	char line[LINE_HEAD];	/* the beginning of the present line */
+	size_t line_length;	/* of the whole line so far */
+	unsigned lines;		/* of the stream so far, without errors */
 };
 
 static void
@@ -45,7 +42,7 @@ end(const struct relayed *c, const char *how)
 	fault_say("#%u ENDED %s %s %u", c->number, c->verb, how, c->lines);
 }
 
-/* To the client, as the weather allows. */
+/* Send to the client, frozen or slow if ordered. */
 static bool
 send_down(struct relayed *c, const void *data, size_t length)
 {
@@ -154,7 +151,7 @@ reach_server(struct relayed *c)
 	return fd >= 0 && duplex_begin(&c->server, fd, tls ? client_credentials : NULL, false);
 }
 
-/* Pass the request on, and take the head of its answer. Returns its code; 0: there is no answer. */
+/* Pass the request on and read the head of its answer. Returns its code; 0: no answer. */
 static unsigned
 ask_server(struct relayed *c, const char *request, char *head, size_t size)
 {
@@ -166,7 +163,7 @@ ask_server(struct relayed *c, const char *request, char *head, size_t size)
 		return 0;
 	c->chunked = c->sized = c->protobuf = false;
 	do {
-		/* the client may lose patience meanwhile */
+		/* the client may hang up meanwhile */
 		while (duplex_wait(&c->client, &c->server, 100) == 1)
 			if (!duplex_fill(&c->client))
 				return 0;
@@ -188,7 +185,7 @@ ask_server(struct relayed *c, const char *request, char *head, size_t size)
 
 /* ---- answers ---- */
 
-/* The next piece of the answer, which lies in the server's buffer. 1; 0: it was whole; -1: it broke off. */
+/* The answer's next piece, in the server's buffer. Returns 1; 0: it is complete; -1: it broke off. */
 static int
 next_piece(struct relayed *c, const char **ret_data, size_t *ret_length)
 {
@@ -219,7 +216,7 @@ next_piece(struct relayed *c, const char **ret_data, size_t *ret_length)
 	return 1;
 }
 
-/* The same as read_line(), of protobuf. */
+/* The same as read_line(), for protobuf. */
 static void
 read_frame(struct relayed *c)
 {
@@ -238,7 +235,7 @@ read_frame(struct relayed *c)
 	c->line_length = 0;
 }
 
-/* What a line of a stream says, before it is passed on. */
+/* Record what a line of a stream says, before it is passed on. */
 static void
 read_line(struct relayed *c)
 {
@@ -281,7 +278,7 @@ is_stream(const struct relayed *c)
 	return strncmp(c->verb, "WATCH", 5) == 0;
 }
 
-/* How much of this piece belongs to the line or frame that is under way; 0: all, and more. */
+/* How many bytes of this piece complete the present line or frame; 0: the line does not end in it. */
 static size_t
 rest_of_line(const struct relayed *c, const char *data, size_t length)
 {
@@ -293,10 +290,7 @@ rest_of_line(const struct relayed *c, const char *data, size_t length)
 	return frame > 0 && frame - c->line_length <= length ? frame - c->line_length : 0;
 }
 
-/*
- * A fault whose moment is now, between two pieces; data: the next one, or NULL. True: the answer has ended by
- * it.
- */
+/* Apply a due fault between two pieces; data: the next piece, or NULL. True: the fault ended the answer. */
 static bool
 strike_now(struct relayed *c, const char *data, size_t length)
 {
@@ -308,7 +302,7 @@ strike_now(struct relayed *c, const char *data, size_t length)
 
 	if (kind == FAULT_NONE || c->bytes + length < c->fault.after)
 		return false;
-	/* within a frame there has to be one; what is quiet is not waited for */
+	/* a fault within a frame needs a frame; on a quiet stream cut after a second */
 	if (kind != FAULT_CUT && !data) {
 		if (fault_now_ms() - c->fault_ms < 1000)
 			return false;
@@ -331,7 +325,7 @@ strike_now(struct relayed *c, const char *data, size_t length)
 		break;
 	case FAULT_INVALID:
 	case FAULT_ERROR_EVENT:
-		/* up to the line's end what was meant */
+		/* complete the present line first */
 		part = c->line_length > 0 ? rest_of_line(c, data, length) : 0;
 		if (c->line_length > 0 && part == 0)
 			return false;
@@ -340,7 +334,7 @@ strike_now(struct relayed *c, const char *data, size_t length)
 		status_text(status, sizeof(status), c->fault.code);
 		if (kind == FAULT_INVALID || !is_stream(c)) {
 			end(c, "invalid");
-			if (c->protobuf && is_stream(c)) /* a text would be the length of a very long one */
+			if (c->protobuf && is_stream(c)) /* a text would be taken as a very long length */
 				send_piece(c, garbage_frame, sizeof(garbage_frame));
 			else
 				send_piece(c, garbage, strlen(garbage));
@@ -369,7 +363,7 @@ look_for_strike(struct relayed *c)
 		c->fault_ms = fault_now_ms();
 }
 
-/* Pass the body on. True: the connection may be used again. */
+/* Relay the body. True: the connection may be used again. */
 static bool
 relay(struct relayed *c)
 {
@@ -413,7 +407,7 @@ relay(struct relayed *c)
 	}
 }
 
-/* One request. True: the connection may be used again. */
+/* Serve one request. True: the connection may be used again. */
 static bool
 serve_request(struct relayed *c)
 {
@@ -469,7 +463,7 @@ fault_relay(int fd, unsigned number)
 	if (duplex_begin(&c->client, fd, fault_certificates(), true)) {
 		while (serve_request(c))
 			;
-		/* every other one goes without a goodbye */
+		/* every second connection ends abruptly */
 		duplex_end(&c->client, number % 2);
 	}
 	duplex_end(&c->server, false);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A tmpfs that has no name any more as soon as it is there: it goes with the descriptor.
- */
+/* Mounts a tmpfs without a name, which ends with its descriptor. */
 #include "tests/support/full_tmpfs.h"
 
 #include <fcntl.h>

@@ -5,13 +5,15 @@
 #include <stddef.h>
 
 /*
- * A file of so many bytes and no memory, on a tmpfs that has none left: whoever looks there gets SIGBUS.
- * Where no tmpfs can be mounted, an empty file, beyond whose end the same happens. Its descriptor, the
- * caller's.
+ * A file of this size without memory, on a full tmpfs: an access raises SIGBUS. Where no tmpfs can be mounted
+ * it is an empty file, with the same effect. The caller owns the descriptor.
  */
 int full_tmpfs_file(size_t bytes);
 
-/* The directory of a tmpfs ("size=5m") that goes with its last descriptor; -1: none may be mounted. */
+/*
+ * The directory of a tmpfs with these options ("size=5m"), which ends with its last descriptor; -1: mounting
+ * is not allowed.
+ */
 int small_tmpfs(const char *options);
 
 #endif

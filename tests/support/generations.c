@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps a directory of arenas for tests of adoption: each call starts the next generation as the daemon does.
- * Who still reads in the one that was replaced may go on there until the start after that, which revokes it.
+ * Readers of the replaced generation may continue until the next start, which revokes it.
  */
 #include "tests/support/generations.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A directory in which arenas follow each other as generations: each start takes over what the one before
- * left.
- */
+/* A directory of arenas that follow each other as generations: each start takes over the previous content. */
 #ifndef TESTS_SUPPORT_GENERATIONS_H
 #define TESTS_SUPPORT_GENERATIONS_H
 
@@ -14,20 +11,19 @@ struct generations {
 	struct arena_place place;
 };
 
-/* A new directory in /dev/shm. Aborts when it cannot be had. */
+/* Makes a new directory in /dev/shm. Aborts on failure. */
 void generations_begin(struct generations *g);
 void generations_end(struct generations *g);
-/* How many files lie in its directory, but for those whose names begin with a dot. */
+/* The number of files in the directory, without those whose names begin with a dot. */
 unsigned generations_count_files(const struct generations *g);
 
 /*
- * Adopt the last generation, or make the first. *ret_intern belongs to the store that is made over the arena
- * (NULL: a new one). The arena is live at once; arena_close() and free() it. Aborts when it cannot be had.
+ * Adopt the last generation, or make the first. *ret_intern goes to the store over the arena (NULL: a new
+ * table). The arena is live at once; arena_close() and free() it. Aborts on failure.
  */
 struct arena *generations_next(struct generations *g, struct intern **ret_intern);
 
-/* The same with a store of pods (NULL: pods_descriptor) over it; store_fixture_free() closes the arena, too.
- */
+/* The same with a store of pods (NULL: pods_descriptor); store_fixture_free() closes the arena too. */
 struct store_fixture *generations_store(struct generations *g, const char *descriptor);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keeps what was (history) and what each handler was told of it (view), and compares each call with both.
- */
+/* Keeps each object's history, and what each handler was told (view), and compares each call with both. */
 #include "tests/support/handler_view.h"
 
 #include <sched.h>
@@ -67,7 +65,7 @@ forward(struct view *v, unsigned key, unsigned version, const char *call)
 		wrong(v, "%s of k%u: version %u is not selected", call, key, version);
 }
 
-/* TRACE=1: every call, to stderr. */
+/* TRACE=1 prints every call to stderr. */
 static _Atomic bool tracing;
 #define TRACE(v, format, ...)                                                                                \
 	do {                                                                                                 \

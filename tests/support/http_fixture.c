@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers from a table of routes, over raw_server.h; see http_fixture.h. */
+/* Answers from a table of routes, over raw_server.h. */
 #include "tests/support/http_fixture.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ struct http_fixture {
 	char url[64];
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	char *stream; /* all that was sent on stream routes */
+	char *stream; /* everything sent on stream routes */
 	size_t stream_len;
 	bool ended;
 	char answer[1024];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tiny HTTP server for tests of the transport and of what stands on it: answers from a
- * table of routes, on a port of its own, one thread a connection. A stream route sends what the
- * test gives to http_fixture_send(), until http_fixture_end().
+ * A small HTTP server for tests of the transport and its users. It answers from a table of routes, on its own
+ * port, with one thread for each connection. A stream route sends what the test passes to
+ * http_fixture_send(), until http_fixture_end().
  */
 #ifndef TESTS_SUPPORT_HTTP_FIXTURE_H
 #define TESTS_SUPPORT_HTTP_FIXTURE_H
@@ -14,15 +14,15 @@ struct http_route {
 	const char *path;	  /* without query */
 	int status;
 	const char *body;	  /* NULL: none */
-	size_t length;		  /* of the body, with zero bytes in it; 0: it is a text */
+	size_t length;		  /* of a body that may contain zero bytes; 0: the body is a text */
 	const char *encoding;	  /* Content-Encoding; NULL: no such header */
 	const char *content_type; /* NULL: application/json */
 	const char *retry_after;  /* NULL: no such header */
-	const char *etag;         /* NULL: no such header; else 304 to whoever has it */
-	size_t generated;	  /* so many bytes 'x' instead of body */
+	const char *etag;         /* NULL: no such header; otherwise a client that has it gets 304 */
+	size_t generated;	  /* this many bytes 'x' in place of a body */
 	bool stream;
-	const char *bearer;	  /* NULL, or the token without which the answer is 401 */
-	bool cut;		  /* promise one byte more than there is, then close */
+	const char *bearer;	  /* NULL, or the token that a client needs; otherwise 401 */
+	bool cut;		  /* promise one byte more than the body has, then close */
 };
 
 struct http_fixture;
@@ -46,10 +46,10 @@ const char *http_fixture_url(const struct http_fixture *fixture);
 void http_fixture_send(struct http_fixture *fixture, const char *text);
 void http_fixture_end(struct http_fixture *fixture);
 
-/* How many requests came for a path; all of them when NULL. */
+/* The number of requests for a path; NULL: of all requests. */
 unsigned http_fixture_count(struct http_fixture *fixture, const char *path);
 
-/* A header of the newest request, or ""; one that came repeatedly as "a, b". Valid until the next call. */
+/* A header of the newest request, or ""; a repeated header as "a, b". Valid until the next call. */
 const char *http_fixture_header(struct http_fixture *fixture, const char *name);
 
 /* The newest request's query ("a=b&c=d"), or "". Valid until the next call. */

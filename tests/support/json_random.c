@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Random JSON documents. Names come from a small set, so that shapes, values and duplicates repeat.
- */
+/* Makes random JSON documents. Names come from a small set, so that shapes, values and duplicates repeat. */
 #include "tests/support/json_random.h"
 
 #include <stdio.h>
@@ -38,7 +36,7 @@ space(struct json_random *r)
 		put(&r->sent, &" \t\n\r"[json_random_below(r, 4)], 1);
 }
 
-/* One character, in some spelling, and as we print it. */
+/* One character, in a random spelling, and as the printer writes it. */
 static void
 character(struct json_random *r, uint32_t c)
 {
@@ -124,7 +122,7 @@ string(struct json_random *r)
 	if (json_random_below(r, 300) == 0)
 		length = 65520 + json_random_below(r, 30);
 	if (json_random_below(r, 3) == 0) {
-		/* one of a few, so that strings come again */
+		/* one of a few, so that strings repeat */
 		char text[64];
 
 		snprintf(text, sizeof(text), "a string that comes again, number %u", json_random_below(r, 5));
@@ -233,7 +231,7 @@ array(struct json_random *r, unsigned depth)
 	both(r, "]");
 }
 
-/* The fields are made first; of those with equal names only the last is expected. */
+/* The fields are made first; of fields with equal names only the last is expected. */
 static void
 object(struct json_random *r, unsigned depth)
 {

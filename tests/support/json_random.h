@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random JSON documents, each in two forms: as somebody might send it (white space, escapes, several
- * spellings of a number, duplicate keys), and as we print it. The same seed gives the same documents.
+ * Random JSON documents in two forms: as a client might send it (white space, escapes, spellings of numbers,
+ * duplicate keys), and as the decoder's value is printed. Equal seeds give equal documents.
  */
 #ifndef TESTS_SUPPORT_JSON_RANDOM_H
 #define TESTS_SUPPORT_JSON_RANDOM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kubeconfigs read in an environment of the test's own; see kubeconfig_fixture.h. */
+/* Reads kubeconfigs in an environment that the test sets. */
 #include "tests/support/kubeconfig_fixture.h"
 
 #include "tests/room.h"

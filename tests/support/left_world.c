@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A writer in this process as far as its files go: lock, note, key, arena.
- */
+/* A writer in this process, with its files only: lock, note, key, arena. */
 #include "tests/support/left_world.h"
 
 #include "tests/room.h"
+#include "tests/support/reader_world.h"
 #include "tests/support/temp_dir.h"
 
 void
@@ -88,17 +87,8 @@ int
 left_world_get(const struct left_world *w, struct informer *inf, const char *name)
 {
 	struct informer *own = inf ? NULL : left_world_attach(w, INFORMER_ORPHAN);
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	struct informer_object pod;
-	int r = informer_resource_open(inf ? inf : own, "pods", &pods);
+	int r = reader_get(inf ? inf : own, "default", name);
 
-	if (r == 0)
-		r = informer_begin(inf ? inf : own, &snap);
-	if (r == 0) {
-		r = informer_get_z(&snap, pods, "default", name, &pod);
-		informer_end(&snap);
-	}
 	informer_detach(own);
 	return r;
 }

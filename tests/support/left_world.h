@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a writer leaves that is gone, or that does not answer: its lock file with the note, the key file, its
- * arena with the pod default/a; no broker. For tests of readers that nobody serves.
+ * The files of a writer that is gone or does not answer: the lock file with the note, the key file, and its
+ * arena with the pod default/a. There is no broker. For tests of readers without a daemon.
  */
 #ifndef TESTS_SUPPORT_LEFT_WORLD_H
 #define TESTS_SUPPORT_LEFT_WORLD_H
@@ -26,19 +26,19 @@ struct left_world {
 int left_world_set_up(void **state);
 int left_world_tear_down(void **state);
 
-/* A writer starts: takes the lock, adopts what is there, publishes, and says where. */
+/* A writer starts: takes the lock, adopts the arena, publishes, and writes the note. */
 void left_world_start(struct left_world *w);
-/* It puts default/NAME, and commits. */
+/* The writer puts default/NAME, and commits. */
 void left_world_put(struct left_world *w, const char *name);
-/* It is gone, as by kill -9: nobody writes, the header still says that it lives. */
+/* The writer dies, as by kill -9: the header still says that it lives. */
 void left_world_die(struct left_world *w);
-/* The lock is free, but the test may look at the arena. */
+/* Free the lock; the test may still use the arena. */
 void left_world_release(struct left_world *w);
-/* Its key file: so many bytes of this value. That of the arena is 32 of 7. */
+/* Write the key file: this many bytes of this value. The arena's key is 32 bytes of 7. */
 void left_world_key(const struct left_world *w, int value, size_t length, mode_t mode);
 
 struct informer *left_world_attach(const struct left_world *w, uint32_t flags);
-/* What a lookup of default/NAME says, by a handle that is made for it (INFORMER_ORPHAN) when inf is NULL. */
+/* What a lookup of default/NAME says. inf NULL: by a handle made for the call (INFORMER_ORPHAN). */
 int left_world_get(const struct left_world *w, struct informer *inf, const char *name);
 
 #endif

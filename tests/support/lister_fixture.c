@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a writer with three resources and a factory over it, for tests of listers and indexes, and turns
- * what they find into one text.
+ * Makes a writer with three resources and a factory over it, for tests of listers and indexes. Puts what they
+ * find into one text.
  */
 #include "tests/support/lister_fixture.h"
 
@@ -251,22 +251,22 @@ lister_ask(struct lister_fixture *fx, const struct informer_snapshot *snapshot, 
 	char resource[64];
 	const char *text;
 
-	if (!snapshot)
+	if (!snapshot) {
 		assert_int_equal(informer_begin(fx->inf, &now), 0);
+		text = lister_ask(fx, &now, question);
+		informer_end(&now);
+		return text;
+	}
 	if (colon) {
 		snprintf(resource, sizeof(resource), "%.*s", (int)(colon - question), question);
 		lister = informer_shared_lister(lister_fixture_shared(fx, resource));
 		question = colon + 2;
 	}
 	if (strncmp(question, "list", 4) == 0)
-		text = ask_list(fx, lister, snapshot ? snapshot : &now, question);
-	else if (strncmp(question, "get ", 4) == 0)
-		text = ask_get(fx, lister, snapshot ? snapshot : &now, question + 4);
-	else
-		text = ask_index(fx, lister, snapshot ? snapshot : &now, question);
-	if (!snapshot)
-		informer_end(&now);
-	return text;
+		return ask_list(fx, lister, snapshot, question);
+	if (strncmp(question, "get ", 4) == 0)
+		return ask_get(fx, lister, snapshot, question + 4);
+	return ask_index(fx, lister, snapshot, question);
 }
 
 void

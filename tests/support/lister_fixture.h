@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer in this process (broker_fixture.h) with pods, deployments and nodes, an attached handle, a
- * factory, and the names of what listers and indexes give as one text.
+ * A writer in this process (broker_fixture.h) with pods, deployments and nodes, an attached handle, and a
+ * factory. Answers of listers and indexes are put into one text.
  */
 #ifndef TESTS_SUPPORT_LISTER_FIXTURE_H
 #define TESTS_SUPPORT_LISTER_FIXTURE_H
@@ -14,21 +14,21 @@ struct lister_fixture {
 	struct informer *inf;
 	struct informer_factory *factory;
 	struct informer_lister *pods;
-	char text[8192];		/* what the last of the functions below returned */
+	char text[8192];		/* the last answer */
 };
 
-/* options NULL: defaults. Nothing is synced, and no object there. */
+/* options NULL: defaults. Nothing is synced, and there are no objects. */
 struct lister_fixture *lister_fixture_new(const struct informer_factory_options *options);
 void lister_fixture_free(struct lister_fixture *fx);
-/* Another factory over the same handle takes the place of the one that is there. */
+/* Replace the factory by another one over the same handle. */
 void lister_fixture_renew(struct lister_fixture *fx, const struct informer_factory_options *options);
 
 /* The factory's informer of a resource. */
 struct informer_shared *lister_fixture_shared(struct lister_fixture *fx, const char *resource);
 
-/* Put an object into a resource (by id), and commit; all of it is synced from then on. */
+/* Put an object into a resource (by id), and commit; all resources are synced from then on. */
 void lister_fixture_put(struct lister_fixture *fx, unsigned resource, const char *json);
-/* A pod in namespace/name with users ("ernie,bert"; its annotation) and label app=APP. NULL: none */
+/* Put a pod with users ("ernie,bert"; an annotation) and the label app=APP. NULL: none */
 void lister_fixture_pod(struct lister_fixture *fx, const char *ns, const char *name, const char *users,
 			const char *app);
 void lister_fixture_delete(struct lister_fixture *fx, const char *ns, const char *name);
@@ -46,16 +46,16 @@ void lister_fixture_delete(struct lister_fixture *fx, const char *ns, const char
  */
 const char *lister_ask(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
 		       const char *question);
-/* Each line is a question and its answer: "get jobs/done -> jobs/done\n". */
+/* Each line is a question and its expected answer: "get jobs/done -> jobs/done\n". */
 void assert_answers(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *lines);
 
-/* Words, to be gathered by a lister's `each`: context. */
+/* Words, gathered by a lister's `each`: the context. */
 struct word_list {
 	char *words[1024];
 	size_t count;
 };
 int word_list_add_key(void *context, const struct informer_object *object);
-/* Joined with blanks, and freed. */
+/* Join the words with blanks, and free them. */
 void word_list_join(struct word_list *list, bool sorted, char *text, size_t size);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Puts a mapping into a handle that has found no daemon, as make_current() would.
- */
+/* Puts a mapping into a handle that has found no daemon, as the connection would. */
 #include "tests/support/lone_reader.h"
 
 #include <fcntl.h>
@@ -11,8 +9,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "reader-lib/attach/mapping.h"
 
 struct slot *
 lone_slot_new(int *ret_fd)
@@ -36,31 +32,44 @@ again(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
+int
+lone_reader_map(struct informer *inf, int arena_fd, int slot_fd, const struct tag_keys *keys,
+		struct mapping **ret)
+{
+	const int fds[PROTOCOL_DESCRIPTORS] = {again(arena_fd), again(slot_fd),
+					       eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+	struct message_welcome welcome = {.has_keys = keys != NULL};
+	int r;
+
+	if (keys)
+		memcpy(welcome.keys, keys, sizeof(welcome.keys));
+	pthread_mutex_lock(&inf->lock);
+	r = mapping_new(inf, fds, &welcome, ret);
+	pthread_mutex_unlock(&inf->lock);
+	return r;
+}
+
 struct informer *
 lone_reader_new(const struct arena *arena, int arena_fd, int slot_fd, uint32_t flags)
 {
 	struct informer_options options = {
 		.size = sizeof(options), .flags = flags, .socket_path = "/nonexistent/informer.sock"};
-	const int fds[PROTOCOL_DESCRIPTORS] = {again(arena_fd), again(slot_fd),
-					       eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-	struct message_welcome welcome = {.has_keys = 1};
 	struct informer *inf;
 	struct mapping *m;
 
-	memcpy(welcome.keys, &arena->keys, sizeof(welcome.keys));
 	if (informer_attach(&options, &inf) < 0)
 		return NULL;
+	if (lone_reader_map(inf, arena_fd, slot_fd, &arena->keys, &m) < 0) {
+		informer_detach(inf);
+		return NULL;
+	}
 	pthread_mutex_lock(&inf->lock);
-	if (mapping_new(inf, fds, &welcome, &m) == 0)
-		mapping_make_current(inf, m);
+	mapping_make_current(inf, m);
 	pthread_mutex_unlock(&inf->lock);
-	if (atomic_load_explicit(&inf->current, memory_order_relaxed))
-		return inf;
-	informer_detach(inf);
-	return NULL;
+	return inf;
 }
 
-/* In place of what is mapped there, so that nothing moves. */
+/* Map private memory in the same place, so that no address changes. */
 static void
 own(void *start, size_t bytes, int fd)
 {

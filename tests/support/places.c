@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the build directory and the pods of real size for tests that do not bring them along, whatever
- * folder they run in.
- */
+/* Finds the build directory and the pods of real size, in whatever folder a test runs. */
 #include "tests/support/places.h"
 
 #include <limits.h>
@@ -22,7 +19,7 @@ build_directory(void)
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	assert_true(n > 0);
 	path[n] = '\0';
-	/* DIRECTORY/tests/ROOM/..., and what DIRECTORY lies in may be called tests, too */
+	/* DIRECTORY/tests/ROOM/...; DIRECTORY itself may contain "/tests/" */
 	for (char *at = path; (at = strstr(at, "/tests/")); at++)
 		tests = at;
 	assert_non_null(tests);

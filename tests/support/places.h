@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where a test finds what it does not bring along.
- */
+/* Paths of files that tests need and do not make. */
 #ifndef TESTS_SUPPORT_PLACES_H
 #define TESTS_SUPPORT_PLACES_H
 
-/* The build directory: $B, else the one that this program lies in. Static memory. */
+/* The build directory: $B, otherwise the folder of this program. Static memory. */
 const char *build_directory(void);
 
 /*
- * A folder of pods, a file NAME.json each: $REAL_PODS, else those that make has generated. The test fails
- * where there is none. Static memory.
+ * A folder of pods, one file NAME.json each: $REAL_PODS, otherwise generated ones. Fails the test if there is
+ * none. Static memory.
  */
 const char *pods_directory(void);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Changes pods at random through an API server and writes each state down, for chaos_change and
- * events_change.
- */
+/* Changes pods at random through an API server and records each state, for chaos_change and events_change. */
 #include "tests/support/pod_changes.h"
 
 #include <stdlib.h>
@@ -37,7 +34,7 @@ pod_changes_note(FILE *history, const char *type, const cJSON *pod)
 	fflush(history);
 }
 
-/* The answer, to be deleted; exits when it is none. */
+/* Send a request. Returns the answer, to be deleted; exits on failure. */
 static cJSON *
 ask(struct pod_changes *c, const char *method, const char *path, const char *body, const char *content)
 {
@@ -86,7 +83,7 @@ pod_changes_get(struct pod_changes *c, const char *path)
 	return ask(c, "GET", path, NULL, NULL);
 }
 
-/* Change a pod, and write the answer down. */
+/* Change a pod, and record the answer. */
 static void
 make(struct pod_changes *c, const char *method, const char *type, const char *ns, const char *rest,
      const char *body, const char *content)
@@ -112,7 +109,7 @@ one_of(struct pod_changes *c, const char *const *words, unsigned n)
 	return words[event_model_draw(&c->dice, n)];
 }
 
-/* JSON for a map field, or null, which takes it away. */
+/* JSON for a map field; null removes the field. */
 static const char *
 quoted(char *buffer, size_t size, const char *word)
 {
@@ -133,7 +130,7 @@ static void
 create(struct pod_changes *c, unsigned ns, unsigned name)
 {
 	char body[4096], filler[2048];
-	/* an image without a letter would be no image to upstream's server */
+	/* upstream's server refuses an image without a letter */
 	unsigned length =
 		event_model_draw(&c->dice, 8) == 0 ? 1 + event_model_draw(&c->dice, sizeof(filler) - 2) : 20;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads a text of fields into the bytes that protobuf has for them.
- */
+/* Translates a text of fields into protobuf bytes. */
 #include "tests/support/proto_text.h"
 
 #include <ctype.h>
@@ -28,7 +26,7 @@ put_varint(struct bytes *to, uint64_t n)
 	} while (n);
 }
 
-/* A text in quotes, at its first one. */
+/* A quoted text. */
 static const char *
 put_quoted(struct bytes *to, const char *p)
 {

@@ -11,7 +11,7 @@
 
 #include "writer/base/growing.h"
 
-/* Replaces what stands in *to. Aborts when it cannot be read. */
+/* Replaces the content of *to. Aborts on an invalid text. */
 void proto_text(struct bytes *to, const char *text);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Counts the pieces of memory that a handle has, and refuses more.
- */
+/* Counts a handle's allocations, and refuses more. */
 #include "tests/support/purse.h"
 
 #include "tests/room.h"

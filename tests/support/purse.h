@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Private memory of a handle that is counted and can run out. For tests of what a library does without
- * memory, and of what it keeps.
- */
+/* A handle's allocator that counts and can fail, for tests without memory, and of memory kept. */
 #ifndef TESTS_SUPPORT_PURSE_H
 #define TESTS_SUPPORT_PURSE_H
 
@@ -13,10 +10,10 @@
 #include "reader-lib/informer.h"
 
 /*
- * out     pieces that were not given back
+ * out     allocations that were not released
  * left    allocations that succeed from now on; SIZE_MAX: all
  * fails   how many fail after these; SIZE_MAX: all
- * failed  how many did
+ * failed  how many failed
  */
 struct purse {
 	_Atomic size_t out, left, fails, failed;
@@ -30,7 +27,7 @@ struct purse {
 void *purse_allocate(void *purse, size_t size);
 void purse_release(void *purse, void *memory);
 
-/* Attach with this memory; its name is "test". */
+/* Attach with this allocator, under the name "test". */
 struct informer *purse_attach(struct purse *purse, const char *socket_path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Speaks the broker's protocol by hand, for tests of the broker: hello, slot, queues, and also what no
- * library would send.
+ * Speaks the broker's protocol without the library, for tests of the broker: hello, slot, queues, and packets
+ * that no library sends.
  */
 #include "tests/support/raw_reader.h"
 
@@ -39,7 +39,7 @@ raw_connect_as(struct broker_fixture *fx, uid_t uid)
 		skip();
 	}
 	assert_int_equal(chmod(fx->directory, 0755), 0);
-	/* the system call, which knows nothing of the other threads */
+	/* the system call, which changes this thread only */
 	assert_int_equal(syscall(SYS_setresuid, -1, uid, -1), 0);
 	fd = raw_connect(fx);
 	assert_int_equal(syscall(SYS_setresuid, -1, 0, -1), 0);
@@ -82,7 +82,7 @@ raw_hear(int fd, struct raw_answer *a)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	a->fd_count = 0;
-	memset(&a->u.head, 0, sizeof(a->u.head)); /* a hang-up is no answer like the last one */
+	memset(&a->u.head, 0, sizeof(a->u.head)); /* a hang-up must not look like the last answer */
 	assert_int_equal(poll(&p, 1, 60000), 1);
 	a->length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
 	if (a->length < 0 && errno == ECONNRESET)
@@ -122,7 +122,7 @@ raw_visit(struct broker_fixture *fx)
 	close(fd);
 }
 
-/* What stands behind the head of a refusal. */
+/* The text behind the head of a refusal. */
 static void
 assert_says(const struct raw_answer *a, size_t from, uint32_t length, const char *part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server whose requests and answers are plain bytes; see raw_server.h. */
+/* A server whose requests and answers are plain bytes. */
 #include "tests/support/raw_server.h"
 
 #include <arpa/inet.h>
@@ -56,7 +56,7 @@ read_head(struct duplex *d, struct raw_request *request)
 	size_t length = 0;
 	bool whole = false;
 
-	/* a client that speaks TLS sends no line */
+	/* a TLS client sends no line */
 	if ((d->begin == d->end && !duplex_fill(d)) || !isupper((unsigned char)d->buffer[d->begin]))
 		return false;
 	line = malloc(LINE_MAX_BYTES);

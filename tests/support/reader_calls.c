@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks for what reader_calls_fill() has put there. An answer is result and all that the call set; of strings
- * that were lent only where they stand and how long they are, for what stands there may be gone the moment
- * after.
+ * Calls that ask for the objects of reader_calls_fill(). An answer has the result and everything that the
+ * call set. Of lent strings it has address and length only: their bytes may be gone a moment later.
  */
 #include "tests/support/reader_calls.h"
 
@@ -17,7 +16,7 @@ static const char *const path_texts[READER_PATHS] = {
 	"spec.nodeName", "spec.containers[1].image", "spec.priority", "metadata.labels.app",
 	"spec.nowhere",  "spec.containers[*].image", "spec.ratio"};
 
-/* What has to be for there to be a call at all. */
+/* A step without which there can be no call. */
 static void
 must_be(int r, const char *what)
 {
@@ -68,7 +67,7 @@ keep_object(struct reader_answer *a, int r, const struct informer_object *o)
 	}
 }
 
-/* A string that was lent: where, and how long. What stands there may be gone the moment after. */
+/* A lent string: its address and length. Its bytes may be gone a moment later. */
 static void
 keep_string(struct reader_answer *a, int r, const char *data, size_t length)
 {
@@ -107,7 +106,7 @@ moment(struct reader *r, struct reader_answer *a)
 	}
 }
 
-/* The object comes last, as in OBJECT_OF. */
+/* The object comes last, as OBJECT_OF needs it. */
 static int
 find(const struct informer_snapshot *snapshot, struct informer_resource *pods, enum informer_by by,
      const char *value, size_t length, struct informer_object *ret)
@@ -224,7 +223,7 @@ select_by_label(struct reader *r, struct reader_answer *a)
 	a->r = e;
 }
 
-/* Everything that changed, as feeds walk it. */
+/* All changes, as feeds walk them. */
 static void
 changes(struct reader *r, struct reader_answer *a)
 {
@@ -305,7 +304,7 @@ key(struct reader *r, struct reader_answer *a)
 	a->length = a->r == 0 ? length : 0;
 }
 
-/* A call that gives a number, and has no code for "none". */
+/* A call that returns a number and has no code for "none". */
 #define NUMBER_OF(name, call)                                                                                \
 	static void name(struct reader *r, struct reader_answer *a)                                          \
 	{                                                                                                    \
@@ -329,7 +328,7 @@ filtered_copy(struct reader *r, struct reader_answer *a)
 	a->r = object_copy_filtered(r->inf, &r->object, r->wanted, &r->copy);
 }
 
-/* The copy is ours: what it says is looked at when everything is over. */
+/* The copy is private memory: its content is read after everything else. */
 static void
 read_copy(struct reader *r)
 {
@@ -345,7 +344,7 @@ static void
 json(struct reader *r, struct reader_answer *a)
 {
 	a->r = informer_object_to_json(&r->object, keep_text, a);
-	if (a->r < 0) /* pieces that came before are nobody's */
+	if (a->r < 0) /* earlier pieces do not count */
 		a->length = 0;
 }
 
@@ -397,7 +396,7 @@ info(struct reader *r, struct reader_answer *a)
 	}
 }
 
-/* As the first lookup of all: nothing is known of the resource's definition. */
+/* Forget the resource's definition, as before the first lookup. */
 static int
 forget_resource(struct reader *r)
 {
@@ -422,7 +421,7 @@ reader_forget_shapes(struct reader *r)
 			memset(&r->paths[i]->path.steps[n].memo, 0, sizeof(struct value_memo));
 }
 
-/* As the first time that a path is followed: nothing is known of the shapes that it meets. */
+/* Forget the shapes that paths have met, as before their first use. */
 static int
 forget_shapes(struct reader *r)
 {
@@ -526,14 +525,14 @@ reader_calls_fill(struct store_fixture *fx)
 	assert_int_equal(store_commit(fx->store), 0);
 	assert_int_equal(store_fixture_delete(fx, "ns-0", "gone"), 0);
 	assert_int_equal(store_fixture_lose(fx, "ns-1", "lost"), 0);
-	/* a shape of its own, in another page than its names */
+	/* a shape of its own, on another page than its names */
 	put_pod(fx, "web-1", 1, ",\"later\":true");
 	assert_int_equal(store_set_version(fx->store, fx->pods, "1000", 4), 0);
 	store_set_state(fx->store, fx->pods, RESOURCE_SYNCED);
 	assert_int_equal(store_commit(fx->store), 0);
 }
 
-/* ---- who asks ---- */
+/* ---- the reader ---- */
 
 void
 reader_ready(struct reader *r, struct informer *inf)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The reader's calls, one by one, with answers that can be compared: what is asked of a store of pods,
- * whatever happens to its arena meanwhile.
- */
+/* The reader's calls, with comparable answers, on a store of pods. Tests change the arena meanwhile. */
 #ifndef TESTS_SUPPORT_READER_CALLS_H
 #define TESTS_SUPPORT_READER_CALLS_H
 
@@ -15,9 +12,9 @@
 #define READER_PATHS 7u
 
 /*
- * What a call answered: result, and all that it set. Shared with the child.
+ * A call's answer: the result, and everything that it set.
  *
- * anew  to the child: what handle and paths remember is to be forgotten before the next call
+ * anew  forget what handle and paths cache before the next call
  */
 struct reader_answer {
 	bool anew;
@@ -27,7 +24,7 @@ struct reader_answer {
 	char text[ANSWER_TEXT];
 };
 
-/* Who asks. Zeroed but for `answer`. */
+/* A reader; zeroed but for `answer`. */
 struct reader {
 	struct informer *inf;
 	struct informer_resource *pods;
@@ -45,10 +42,10 @@ struct reader {
 };
 
 /*
- * before   what the call needs; NULL: nothing. 0 or more, or why there can be no call
- * call     what is looked at
- * after    when everything is back: give back what the call made
- * expired  what it says of an arena that is gone
+ * before   prepares the call; NULL: nothing. 0 or more, or the reason why no call is possible
+ * call     the tested call
+ * after    releases what the call made, when the arena is restored
+ * expired  the call's result for an arena that is gone
  */
 struct reader_call {
 	const char *name;
@@ -57,17 +54,17 @@ struct reader_call {
 	void (*after)(struct reader *r);
 	int expired;
 	bool verifies;
-	bool is_long; /* so that one test has to do */
+	bool is_long; /* slow: only one of the tests makes this call */
 };
 
 extern const struct reader_call reader_calls[];
 extern const size_t reader_calls_count;
 
-/* The pods that are asked for, and a commit that shows them. */
+/* Put and commit the pods that the calls ask for. */
 void reader_calls_fill(struct store_fixture *fx);
-/* Open and compile what the calls need. The handle stays the caller's. */
+/* Open and compile what the calls need. The caller keeps the handle. */
 void reader_ready(struct reader *r, struct informer *inf);
-/* What the paths remember of shapes. */
+/* Forget the shapes that the paths have cached. */
 void reader_forget_shapes(struct reader *r);
 void reader_done(struct reader *r);
 bool reader_answer_same(const struct reader_answer *a, const struct reader_answer *b);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes a reader's world for the tests of lookups and objects, and takes it down.
- */
+/* Makes the world for tests of lookups and objects, and frees it. */
 #include "tests/support/reader_world.h"
 
 #include "tests/room.h"
@@ -72,7 +70,7 @@ reader_world_new(const char *json)
 	struct reader_world *w;
 
 	broker_fixture_start(fx);
-	/* a second one like it, so that the daemon shares what can be shared */
+	/* a second, similar pod, so that the daemon shares what it can */
 	broker_fixture_pod(fx, "other");
 	broker_fixture_put(fx, (const char *const[]){json, NULL});
 	w = reader_world_over(fx, "pods", 0);
@@ -117,4 +115,44 @@ reader_world_path(struct reader_world *w, const char *text)
 
 	assert_int_equal(informer_path_compile(w->inf, text, strlen(text), &path), 0);
 	return path;
+}
+
+int
+reader_get(struct informer *inf, const char *ns, const char *name)
+{
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct informer_object pod;
+	int r = informer_resource_open(inf, "pods", &pods);
+
+	if (r == 0)
+		r = informer_begin(inf, &snap);
+	if (r < 0)
+		return r;
+	r = informer_get_z(&snap, pods, ns, name, &pod);
+	informer_end(&snap);
+	return r;
+}
+
+int
+reader_check_whole(const struct informer_snapshot *snap, struct informer_resource *pods)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_iter it;
+	struct informer_object o;
+	uint64_t count = 0;
+	int r = informer_list(snap, pods, &it);
+
+	while (r == 0 && (r = informer_next(&it, &o)) > 0) {
+		const char *data;
+		size_t length;
+
+		r = informer_object_uid(&o, &data, &length);
+		if (r == 0 && (length < 4 || memcmp(data, "uid-", 4) != 0))
+			r = INFORMER_E_CORRUPT;
+		count++;
+	}
+	if (r == 0)
+		r = informer_resource_info(snap, pods, &info);
+	return r == 0 && info.object_count != count ? INFORMER_E_CORRUPT : r;
 }

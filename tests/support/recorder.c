@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writes down what a handler is told, in recorder.h's words, for tests of events, and waits until it is
- * what a test expects.
- */
+/* Records what a handler is told, in recorder.h's words, and waits for the expected record. */
 #include "tests/support/recorder.h"
 
 #include <time.h>
@@ -239,7 +236,7 @@ recorder_text(struct recorder *r, bool take)
 	return text;
 }
 
-/* locked */
+/* r->lock is held */
 static bool
 is_written(const struct recorder *r, const char *expected)
 {

@@ -28,30 +28,30 @@ struct recorder {
 	char *log;
 	size_t length;
 	_Atomic unsigned calls;			/* of any kind */
-	void (*each)(struct recorder *r);	/* within each call of add, update and delete; may be NULL */
+	void (*each)(struct recorder *r);	/* called within each add, update and delete; may be NULL */
 	void *context;
 };
 
-/* Options for pods that call the recorder; to be changed before recorder_add(). */
+/* Options for pods that call the recorder; may be changed before recorder_add(). */
 struct recorder *recorder_new(struct informer *inf);
-/* With options.pull what informer_changes_next() gives is written down. */
+/* With options.pull the results of informer_changes_next() are recorded. */
 void recorder_add(struct recorder *r);
-/* Pull the next change, at most so many ms, and write it down. As informer_changes_next() returns. */
+/* Pull the next change within this time, and record it. Returns informer_changes_next()'s result. */
 int recorder_pull(struct recorder *r, int timeout_ms);
-/* After detach, or its removal. */
+/* Call after the handler's removal, or the handle's detach. */
 void recorder_free(struct recorder *r);
 
-/* What was written so far, without the last blank; free() it. take: and forget it. */
+/* The record so far, without the last blank; free() it. take: and clear it. */
 char *recorder_text(struct recorder *r, bool take);
 
-/* Dispatch until the log is this, and forget it; when that does not come the test fails with what it is. */
+/* Dispatch until the record is `expected`, and clear it. Fails the test if it does not become that. */
 void recorder_expect(struct recorder *r, const char *expected);
-/* The same where informer_run() does the work. */
+/* The same while informer_run() works. */
 void recorder_await(struct recorder *r, const char *expected);
-/* Until it was called so often, and no more often. */
+/* Wait for this number of calls; more of them fail the test. */
 void recorder_await_calls(struct recorder *r, unsigned calls);
 
-/* Each call of a recorder whose context it is, and whose `each` is gate_wait(), waits until it is opened. */
+/* A gate: each call of a recorder with `each` gate_wait() and this context waits until it is opened. */
 struct gate {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -65,7 +65,7 @@ void gate_wait(struct recorder *r);
 void gate_await_waiting(struct gate *g);
 void gate_open(struct gate *g);
 
-/* Change a to version 2, 3, ... last; of each change the recorder is awaited to be told. */
+/* Change a to version 2, 3, ... last; after each change wait until the recorder was told. */
 void recorder_follow(struct broker_fixture *fx, struct recorder *r, unsigned last);
 
 /*
@@ -73,7 +73,7 @@ void recorder_follow(struct broker_fixture *fx, struct recorder *r, unsigned las
  * with this final state, "-a?" without being seen.
  */
 void recorder_change(struct broker_fixture *fx, const char *changes);
-/* The same without synced state or version. */
+/* The same without a synced state or a version. */
 void recorder_change_unsynced(struct broker_fixture *fx, const char *changes);
 
 #endif

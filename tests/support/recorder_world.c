@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes a writer, a reader and two recorders for the tests of handlers, feeds and threads.
- */
+/* Makes a writer, a reader and two recorders for tests of handlers, feeds and threads. */
 #include "tests/support/recorder_world.h"
 
 #include "tests/room.h"
@@ -93,4 +91,30 @@ recorder_world_play(struct recorder_world *w, const char *const *story)
 			recorder_add(w->r);
 		recorder_expect(w->r, story[i + 1]);
 	}
+}
+
+void
+recorder_world_update(struct recorder_world *w, unsigned from, unsigned count, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (unsigned i = from; i < from + count; i++) {
+		char change[16];
+
+		snprintf(change, sizeof(change), "a%u", i);
+		recorder_change(w->fx, change);
+		n += (size_t)snprintf(text + n, size - n, "%sa%u>a%u", i == from ? "" : " ", i - 1, i);
+	}
+}
+
+void
+recorder_world_many(struct recorder_world *w, unsigned count, unsigned version)
+{
+	char changes[2048];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		n += (size_t)snprintf(changes + n, sizeof(changes) - n, "k%c%c%u ", (int)('a' + i / 26),
+				      (int)('a' + i % 26), version);
+	recorder_change(w->fx, changes);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Two recorders beside each other: a daemon in this process, a reader of it, and handlers that write down
- * what they are told. For tests of events.
- */
+/* A daemon in this process, its reader, and two handlers that record what they are told. */
 #ifndef TESTS_SUPPORT_RECORDER_WORLD_H
 #define TESTS_SUPPORT_RECORDER_WORLD_H
 
@@ -14,10 +11,7 @@ struct recorder_world {
 	struct recorder *r, *other;	/* not added yet */
 };
 
-/*
- * present: what the pods are before the reader comes (recorder_change()). generations: another daemon can
- * follow.
- */
+/* present: the pods before the reader comes (recorder_change()). generations: another daemon can follow. */
 struct recorder_world *recorder_world_new(const char *present, bool generations);
 void recorder_world_free(struct recorder_world *w);
 /* The same for cmocka: *state is the world. */
@@ -34,6 +28,10 @@ int recorder_world_tear_down(void **state);
 void recorder_world_play(struct recorder_world *w, const char *const *story);
 /* Changes of such a story. */
 void recorder_world_happen(struct recorder_world *w, const char *commits);
+/* Commit `count` updates of a, one by one, from version `from` on; text becomes what is told of them. */
+void recorder_world_update(struct recorder_world *w, unsigned from, unsigned count, char *text, size_t size);
+/* Put this many pods ("kaa", "kab", ...) in this version, in one commit. */
+void recorder_world_many(struct recorder_world *w, unsigned count, unsigned version);
 #define PLAY(w, ...) recorder_world_play(w, (const char *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sets a Reflector on a source fixture, for its tests, and reads its status and what its store shows.
- */
+/* Puts a Reflector on a source fixture, for its tests, and reads its status and its store's content. */
 #include "tests/support/reflector_fixture.h"
 
 #include "tests/room.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A Reflector over a source fixture (source_fixture.h), and what its server says: for tests of the
- * Reflector.
- */
+/* A Reflector over a source fixture (source_fixture.h), and its server's answers. */
 #ifndef TESTS_SUPPORT_REFLECTOR_FIXTURE_H
 #define TESTS_SUPPORT_REFLECTOR_FIXTURE_H
 
@@ -39,19 +36,19 @@ int reflector_set_up(void **state);
 int reflector_set_up_watch_list(void **state);
 int reflector_tear_down(void **state);
 
-/* Let the time pass until the Reflector's next timer. */
+/* Let time pass until the Reflector's next timer. */
 void wait_out(struct reflector_fixture *t);
 
 /*
- * Start, and send what there is up to RV 10, a/x at 5, by the first request, which may be a WatchList; the
- * watch from there is open, and nothing of it in the diary.
+ * Start, and answer the first request, which may be a WatchList, with a/x at 5, up to RV 10. The watch from
+ * there is open, and the diary is empty.
  */
 void start_watching(struct reflector_fixture *t);
 
-/* An event: a pod a/nI came, at RV 100 + I. Returns its length. */
+/* Send an event that adds a pod a/nI at RV 100 + I. Returns its length. */
 size_t send_added(struct reflector_fixture *t, unsigned i);
 
-/* One turn of the loop's end, and what readers then see. */
+/* Apply what has arrived, and return what readers then see. */
 const char *seen(struct reflector_fixture *t);
 struct reflector_status status_of(struct reflector_fixture *t);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An API server as far as reviews go; see review_server.h. */
+/* An API server for reviews. */
 #include "tests/support/review_server.h"
 
 #include <stdbool.h>

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An API server as far as reviews go: it knows some tokens, and who may do what, and answers when the test
- * says so; or not, or something else.
+ * An API server for reviews: it knows some tokens and grants. It answers when the test says so, also with an
+ * error or any body.
  */
 #ifndef TESTS_SUPPORT_REVIEW_SERVER_H
 #define TESTS_SUPPORT_REVIEW_SERVER_H
 
 #include "tools/informer-gateway/upstream/upstream.h"
 
-/* A token: whose it is, and for which audience; NULL: the API server's own. */
+/* A token with its user and audience; audience NULL: the API server's own. */
 struct review_token {
 	const char *token, *user, *group, *audience;
 };
 
-/* A grant; "*" and NULL are anything, as names of users and groups, too. */
+/* A grant; "*" and NULL match anything, also names of users and groups. */
 struct review_grant {
 	const char *who; /* a user, or a group */
 	const char *verb, *group, *resource, *namespace_, *name;
-	const char *field; /* the field selector must be this one */
+	const char *field; /* the required field selector */
 	const char *path;
 };
 
 struct review_server {
-	const struct review_token *tokens; /* token NULL ends */
-	const struct review_grant *grants; /* who NULL ends */
-	int code;                          /* instead of an answer; 0: none */
-	const char *body;                  /* and this one; NULL: an empty one */
+	const struct review_token *tokens; /* ends with token NULL */
+	const struct review_grant *grants; /* ends with who NULL */
+	int code;                          /* answer with this code; 0: answer properly */
+	const char *body;                  /* and this body; NULL: empty */
 	const char *reason;                /* of refusals */
 	unsigned token_reviews, access_reviews, cancelled;
 	char *last;                /* the last document */
-	struct review_call *calls; /* under way, the oldest first */
+	struct review_call *calls; /* pending, the oldest first */
 };
 
 struct gw_review_way review_server_way(struct review_server *server);
-/* Answer what is under way, and what is asked then. */
+/* Answer all pending requests, and those that follow from the answers. */
 void review_server_answer(struct review_server *server);
-/* How many are under way. */
+/* The number of pending requests. */
 unsigned review_server_waiting(const struct review_server *server);
 void review_server_done(struct review_server *server);
 

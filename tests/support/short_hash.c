@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Hashes cut short, for programs that the linker is told to wrap them in.
- */
+/* Shortened hashes for programs that are linked to wrap them. */
 #include "tests/support/short_hash.h"
 
 #include <stddef.h>

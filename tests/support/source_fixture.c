@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Plays the API server of one resource for tests: takes requests down, answers as the test says, and shows
- * what became of it in the store.
- */
+/* Plays the API server of one resource: records requests, answers, and shows the resulting store. */
 #include "tests/support/source_fixture.h"
 
 #include "shm-layout/object.h"
@@ -87,23 +84,29 @@ scripted_resume(void *context, void *request)
 	((struct scripted_request *)request)->paused = false;
 }
 
-bool
-server_has_request(struct source_fixture *fx)
+static struct scripted_request *
+find_open(struct source_fixture *fx)
 {
 	for (size_t i = fx->request_count; i > 0 && i + SCRIPTED_REQUESTS > fx->request_count; i--)
 		if (fx->requests[(i - 1) % SCRIPTED_REQUESTS].open)
-			return true;
-	return false;
+			return &fx->requests[(i - 1) % SCRIPTED_REQUESTS];
+	return NULL;
+}
+
+bool
+server_has_request(struct source_fixture *fx)
+{
+	return find_open(fx) != NULL;
 }
 
 struct scripted_request *
 server_request(struct source_fixture *fx)
 {
-	for (size_t i = fx->request_count; i > 0 && i + SCRIPTED_REQUESTS > fx->request_count; i--)
-		if (fx->requests[(i - 1) % SCRIPTED_REQUESTS].open)
-			return &fx->requests[(i - 1) % SCRIPTED_REQUESTS];
-	fail_msg("no request is under way; so far: %s", fx->diary);
-	return NULL;
+	struct scripted_request *open = find_open(fx);
+
+	if (!open)
+		fail_msg("no request is under way; so far: %s", fx->diary);
+	return open;
 }
 
 static void
@@ -121,7 +124,7 @@ end(struct scripted_request *request, int result)
 	request->callbacks->on_done(request->ctx, result, result ? "the connection broke" : "");
 }
 
-/* False when the receiver refused, which ends the stream. */
+/* False when the receiver refused the bytes, which ends the stream. */
 static bool
 deliver(struct scripted_request *request, const char *bytes, size_t length)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One resource, pods, between a scripted API server and a real store: what a Reflector works with, without
+ * One resource, pods, between a scripted API server and a real store. A Reflector works with it without
  * network and without waiting.
  *
- * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; " or "WATCHLIST rv=\"\"; "
- * and the test answers the one under way. "LIST protobuf …": that is asked for.
+ * The server keeps a diary of the requests: "LIST rv=0 limit=500; WATCH rv=10; " or "WATCHLIST rv=\"\"; ".
+ * The test answers the pending one. "LIST protobuf …" is a request for protobuf.
  */
 #ifndef TESTS_SUPPORT_SOURCE_FIXTURE_H
 #define TESTS_SUPPORT_SOURCE_FIXTURE_H
@@ -38,11 +38,11 @@ struct source_fixture {
 	struct scripted_request requests[SCRIPTED_REQUESTS];
 	size_t request_count;
 	char diary[4096];
-	int refuse;			/* what the next list() or watch() returns instead of a request */
+	int refuse;			/* the result of the next list() or watch(), in place of a request */
 	unsigned contacts;		/* calls of on_contact */
 };
 
-/* max_bytes: of the arena; 0: 1 GiB. Aborts when it cannot be had. */
+/* max_bytes: of the arena; 0: 1 GiB. Aborts on failure. */
 struct source_fixture *source_fixture_new(uint64_t max_bytes);
 void source_fixture_free(struct source_fixture *fx);
 
@@ -68,13 +68,13 @@ void server_end(struct source_fixture *fx, int result);
 bool server_has_request(struct source_fixture *fx);
 struct scripted_request *server_request(struct source_fixture *fx);
 
-/* A pod "ns/name" at an RV, as JSON, in one of a few static buffers; uid follows from the name. */
+/* A pod "ns/name" at an RV, as JSON, in one of 8 static buffers; the name gives the uid. */
 const char *pod(const char *key, unsigned version);
 
 /* The body of a list of pods, NULL-terminated: pod_list("10", "next-page" or NULL, pod(…), pod(…), NULL). */
 const char *pod_list(const char *version, const char *continue_token, ...);
 
-/* The published pods by name, after the RV: "[10] a/x@5 a/y@7 ", "[-] " while it is listing. */
+/* The published pods by name, after the RV: "[10] a/x@5 a/y@7 "; "[-] " before the list is complete. */
 const char *published(struct source_fixture *fx);
 
 #endif

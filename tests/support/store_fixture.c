@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes a store of pods over a private arena for tests of the store and of all that stands on it: put,
- * delete, look, and check every tag.
- */
+/* Makes a store of pods over a private arena for tests: put, delete, look, and check every tag. */
 #include "tests/support/arena_fixture.h"
 #include "tests/support/store_fixture.h"
 
@@ -126,7 +123,7 @@ store_fixture_drain(struct store_fixture *fx)
 	decoder_schema_free(fx->schema);
 	fx->decoder = NULL;
 	fx->schema = NULL;
-	/* what was released since the last commit counts as retired by the next one */
+	/* references released since the last commit are retired by the next one */
 	snprintf(version, sizeof(version), "settled-%u", ++count);
 	if (store_set_version(fx->store, fx->pods, version, strlen(version)) < 0 ||
 	    store_commit(fx->store) < 0)
@@ -361,40 +358,62 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 	return r < 0 ? -1 : count;
 }
 
-struct checking {
+/* refs: NULL: each block's tag is checked instead */
+struct visit {
 	struct store_fixture *fx;
 	struct walk_seen seen;
+	uint32_t *refs;
+	unsigned count, max;
 };
 
 static int
-check_block(void *context, uint32_t ref, const struct block *b)
+visit_block(void *context, uint32_t ref, const struct block *b)
 {
-	struct checking *c = context;
+	struct visit *v = context;
 
-	if (!walk_seen_first(&c->seen, ref))
+	if (!walk_seen_first(&v->seen, ref))
 		return 0;
-	if (!tag_load_ok(&c->fx->arena->keys, ref_offset(ref), b, b->type_length)) {
+	if (!v->refs && !tag_load_ok(&v->fx->arena->keys, ref_offset(ref), b, b->type_length)) {
 		fprintf(stderr, "block %llu: wrong tag\n", (unsigned long long)ref_offset(ref));
 		return -EBADMSG;
 	}
+	if (v->refs) {
+		need(v->count < v->max ? v : NULL, "room for all blocks");
+		v->refs[v->count++] = ref;
+	}
 	return 1;
+}
+
+static int
+visit_all(struct visit *v)
+{
+	const struct arena_view *view = &v->fx->arena->view;
+	struct walk_visitor visitor = {visit_block, v};
+	struct walk_damage damage;
+	int r = walk_seen_init(&v->seen, view->committed);
+
+	if (r < 0)
+		return r;
+	r = walk_root(view, atomic_load(&v->fx->arena->header->root), &visitor, &damage);
+	if (r == -EBADMSG && damage.why)
+		fprintf(stderr, "block %llu: %s\n", (unsigned long long)ref_offset(damage.ref), damage.why);
+	walk_seen_done(&v->seen);
+	return r;
 }
 
 int
 store_fixture_verify(struct store_fixture *fx)
 {
-	struct checking c = {.fx = fx};
-	struct walk_visitor visitor = {check_block, &c};
-	struct walk_damage damage;
-	int r = walk_seen_init(&c.seen, fx->arena->view.committed);
+	return visit_all(&(struct visit){.fx = fx});
+}
 
-	if (r < 0)
-		return r;
-	r = walk_root(&fx->arena->view, atomic_load(&fx->arena->header->root), &visitor, &damage);
-	if (r == -EBADMSG && damage.why)
-		fprintf(stderr, "block %llu: %s\n", (unsigned long long)ref_offset(damage.ref), damage.why);
-	walk_seen_done(&c.seen);
-	return r;
+unsigned
+store_fixture_blocks(struct store_fixture *fx, uint32_t *ret_refs, unsigned max)
+{
+	struct visit v = {.fx = fx, .refs = ret_refs, .max = max};
+
+	need(visit_all(&v) == 0 ? &v : NULL, "sound root");
+	return v.count;
 }
 
 void

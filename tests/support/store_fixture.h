@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A store with one resource, pods, fed with JSON texts in this process: no daemon, no network.
- */
+/* A store with one resource, pods, fed with JSON texts in this process, without daemon or network. */
 #ifndef TESTS_SUPPORT_STORE_FIXTURE_H
 #define TESTS_SUPPORT_STORE_FIXTURE_H
 
@@ -11,10 +9,7 @@
 #include "writer/decode/decoder.h"
 #include "writer/store/store.h"
 
-/*
- * Pods with the indexes that tests ask for: namespace, uid, labels, nodeName, podIP, byUser (split at
- * ',').
- */
+/* Pods with the indexes that tests need: namespace, uid, labels, nodeName, podIP, byUser (split at ','). */
 extern const char pods_descriptor[];
 extern const uint8_t pods_fingerprint[32];
 
@@ -28,17 +23,17 @@ struct store_fixture {
 	struct decoder *decoder;
 	unsigned pods;			/* the resource's id */
 	enum store_fixture_change change; /* of the last put or delete */
-	uint32_t found;                   /* what store_look() said of the last put */
+	uint32_t found;                   /* store_look()'s result for the last put */
 	int result;
 	int owns_arena;
 };
 
-/* A private arena of at most max_bytes (0: 1 GiB). Aborts when it cannot be had. */
+/* Make a store over a private arena of at most max_bytes (0: 1 GiB). Aborts on failure. */
 struct store_fixture *store_fixture_new(uint64_t max_bytes);
 
 /*
- * The same over an arena (and rebuilt table) of the caller's, who closes it after store_fixture_free(); with
- * owns_arena set, that closes and free()s it.
+ * The same over the caller's arena (and rebuilt table), which the caller closes after store_fixture_free().
+ * With owns_arena set, store_fixture_free() closes and frees the arena.
  */
 struct store_fixture *store_fixture_over(struct arena *arena, struct intern *intern);
 /* The same with pods of another description. */
@@ -52,10 +47,10 @@ int store_fixture_tear_down(void **state);
 int store_fixture_put(struct store_fixture *fx, const char *json);
 int store_fixture_putf(struct store_fixture *fx, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same as a watch's event: type "MODIFIED" or "DELETED" (the object is its final state). */
+/* The same as a watch event of type "MODIFIED" or "DELETED" (with the final state). */
 int store_fixture_sayf(struct store_fixture *fx, const char *type, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Delete: the last state known is final; lose: the deletion was not seen. */
+/* Delete with the last known state as the final one; lose: the deletion was not seen. */
 int store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name);
 /* The same with a formatted name; aborts when it is refused. */
 void store_fixture_deletef(struct store_fixture *fx, const char *ns, const char *format, ...)
@@ -63,38 +58,41 @@ void store_fixture_deletef(struct store_fixture *fx, const char *ns, const char 
 int store_fixture_lose(struct store_fixture *fx, const char *ns, const char *name);
 
 /*
- * Free decoder and schema, whose memory of names and texts holds references, and let everything that nobody
- * refers to go: what is in use then is what the published root reaches. renew makes new ones.
+ * Free decoder and schema, whose caches hold references, and release all unreferenced blocks. Then only
+ * blocks that the published root reaches are in use. renew makes a new decoder and schema.
  */
 void store_fixture_drain(struct store_fixture *fx);
 void store_fixture_renew_decoder(struct store_fixture *fx);
 
-/* Map a slot's memfd as its reader would. Aborts when it cannot. */
+/* Map a slot's memfd as its reader does. Aborts on failure. */
 struct slot *test_map_slot(int fd);
 void test_unmap_slot(struct slot *slot);
 
 /* The ref of ns/name, or 0. */
 uint32_t store_fixture_find(struct store_fixture *fx, const char *ns, const char *name);
 
-/* The object's JSON; free() it. NULL when there is none. */
+/* The object's JSON; free() it. NULL: no object. */
 char *store_fixture_json(struct store_fixture *fx, uint32_t ref);
 
 /*
- * How many objects the *published* root has under this value, by the reading code; -1 when the index is
+ * The number of objects that the *published* root has under this value, by the reading code; -1: the index is
  * unknown or damaged.
  */
 long store_fixture_count_by_index(struct store_fixture *fx, const char *index, const char *value);
 
-/* Aborts unless so many have this formatted value. */
+/* Aborts unless this many objects have the formatted value. */
 void store_fixture_assert_count(struct store_fixture *fx, long count, const char *index, const char *format,
 				...) __attribute__((format(printf, 4, 5)));
 
-/* The published root, and what it says of the pods. */
+/* The published root, and its resource of the pods. */
 const struct root *store_fixture_root(const struct store_fixture *fx);
 const struct resource *store_fixture_published(const struct store_fixture *fx);
 
-/* Commit, and verify; aborts when one of these fails. */
+/* Commit and verify; aborts if either fails. */
 void store_fixture_commit(struct store_fixture *fx);
+
+/* The refs of all blocks that the published root reaches. Returns their number, and aborts beyond max. */
+unsigned store_fixture_blocks(struct store_fixture *fx, uint32_t *ret_refs, unsigned max);
 
 /*
  * Check every tag and every reachable offset of the published root: 0, or -EBADMSG with the reason

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Feeds a decoder and writes down its reports, for tests.
- */
+/* Feeds a decoder and records its reports. */
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "tests/support/stream_fixture.h"
@@ -142,7 +140,7 @@ stream_run(struct stream *s, enum decoder_mode mode, const void *data, size_t le
 	chunk = chunk ? chunk : length;
 	for (size_t at = 0; r == 0 && at < length; at += chunk) {
 		size_t n = length - at < chunk ? length - at : chunk, memory;
-		char *piece = malloc(n); /* so that a sanitizer sees what is read behind it */
+		char *piece = malloc(n); /* so that a sanitizer sees a read beyond the piece */
 
 		assert_non_null(piece);
 		memcpy(piece, (const char *)data + at, n);

@@ -22,37 +22,37 @@ struct stream {
 	struct proto_schema *proto; /* NULL: JSON */
 	struct decoder *decoder;    /* while it runs */
 	uint64_t max_bytes;         /* of an item; 0: any */
-	const char *kind;           /* of v1, that is expected; NULL: any */
-	bool forgets;               /* each run has a schema of its own, and leaves nothing in the arena */
-	int answer;                 /* what on_object returns */
-	unsigned keep, kept;        /* so many drafts stay, so that what comes again is shared */
-	uint32_t known;             /* the object that is known under any key; 0: none */
+	const char *kind;           /* the expected kind of v1; NULL: any */
+	bool forgets;               /* each run has its own schema, and must leave nothing in the arena */
+	int answer;                 /* the result of on_object */
+	unsigned keep, kept;        /* how many drafts are kept, so that repeated values are shared */
+	uint32_t known;             /* the known object for any key; 0: none */
 	struct draft drafts[STREAM_KEPT];
-	struct bytes in;            /* the test's, for what it decodes */
+	struct bytes in;            /* input, for the test's use */
 	/* of the last run */
 	char log[8192];
 	size_t used;
 	unsigned objects, others, bad, ends;
 	char why[400];   /* of the last bad object, or of the error */
 	uint64_t offset; /* of the error */
-	size_t memory;   /* the most that was taken for what is not whole */
+	size_t memory;   /* most memory used for an incomplete item */
 };
 
-/* proto_schema NULL: JSON. Its errors fail the test. */
+/* proto_schema NULL: JSON. An invalid schema fails the test. */
 struct stream *stream_new(const char *const *drops, size_t drop_count, const char *proto_schema);
 void stream_free(struct stream *s);
 /* The same for cmocka: *state is the stream. */
 int stream_tear_down(void **state);
 
-/* Another schema. */
+/* Replace the schema. */
 void stream_use_schema(struct stream *s, const char *proto_schema);
-/* Give back what was kept; from now on none is. */
+/* Discard the kept drafts; from now on none is kept. */
 void stream_give_back(struct stream *s);
 
-/* Decode this, in pieces of so many bytes (0: whole). The decoder's result. */
+/* Decode data in pieces of `chunk` bytes (0: whole). Returns the decoder's result. */
 int stream_run(struct stream *s, enum decoder_mode mode, const void *data, size_t length, size_t chunk);
 
-/* A watch event of protobuf (proto_text.h), with its length in front. */
+/* Append a watch event in protobuf (proto_text.h), after its length. */
 void stream_frame(struct bytes *to, const char *text);
 
 #endif

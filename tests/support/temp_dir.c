@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Temporary folders for tests; see temp_dir.h. */
+/* Temporary folders for tests. */
 #include "tests/support/temp_dir.h"
 
 #include <ftw.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Temporary folders for tests: made by mkdtemp(), removed with all that is in them.
- */
+/* Temporary folders for tests: made by mkdtemp(), removed with their content. */
 #ifndef TESTS_SUPPORT_TEMP_DIR_H
 #define TESTS_SUPPORT_TEMP_DIR_H
 
@@ -9,10 +7,10 @@
 int temp_dir_setup(void **state);
 int temp_dir_teardown(void **state);
 
-/* "DIR/NAME", written into one of a few static buffers. */
+/* "DIR/NAME", in one of 8 static buffers. */
 const char *temp_path(const char *dir, const char *name);
 
-/* Write a file there (folders in `name` are made) and return its path, as temp_path(). */
+/* Write a file (and the folders in `name`), and return its path, as temp_path(). */
 const char *temp_file(const char *dir, const char *name, const char *content);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks that stand still until the test moves them, and timers that follow; see test_clock.h. */
+/* Clocks that stand still until the test moves them, and timers that follow them. */
 #include "tests/support/test_clock.h"
 
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define CLOCKS (CLOCK_BOOTTIME + 1)
-#define SETTLED_TURNS 8 /* uv_run() registers a watcher, and may call it, without poll() having seen it */
+#define SETTLED_TURNS 8 /* uv_run() may register and call a watcher without poll() having seen it */
 #define NS_A_MS 1000000u
 #define NS_A_SECOND 1000000000u
 #define DESCRIPTORS 1024
@@ -20,10 +20,10 @@ static _Atomic bool stands;
 static _Atomic uint64_t passed_ns;
 static _Atomic bool work_stands;
 static _Thread_local uint64_t worked_ns;
-/* For timerfds: the moment of the moved clock at which each fires; 0: it has none. */
+/* The moment of the moved clock at which each timerfd fires; 0: none. */
 static _Atomic uint64_t timer_ns[DESCRIPTORS];
 
-__attribute__((visibility("default"))) int /* shared libraries call it, too */
+__attribute__((visibility("default"))) int /* shared libraries call it too */
 clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	bool of_cpu = clock < 0 || clock >= CLOCKS || clock == CLOCK_PROCESS_CPUTIME_ID ||
@@ -57,7 +57,7 @@ set_timer(int fd, uint64_t ns)
 	return syscall(SYS_timerfd_settime, fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* The kernel's clock comes to a timer's time earlier or, while clocks stand, never. */
+/* The kernel's clock would fire the timer early or, while clocks stand, never. */
 static long
 follow(int fd, uint64_t ns)
 {
@@ -106,7 +106,7 @@ test_clock_move_ns(uint64_t ns)
 	for (int fd = 0; fd < DESCRIPTORS; fd++) {
 		struct itimerspec left;
 
-		/* one that fired has nothing left */
+		/* a timer that fired has no time left */
 		if (timer_ns[fd] && syscall(SYS_timerfd_gettime, fd, &left) == 0 &&
 		    (left.it_value.tv_sec || left.it_value.tv_nsec))
 			follow(fd, timer_ns[fd]);
@@ -125,7 +125,7 @@ test_work(uint64_t ns)
 	worked_ns += ns;
 }
 
-/* True if there was something to do, as far as libuv shows that before uv_run(). */
+/* True if there was something to do, as far as libuv shows before uv_run(). */
 static bool
 turn(uv_loop_t *loop, int wait_ms)
 {

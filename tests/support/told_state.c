@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Puts an object into the words of event_model.h, for the programs that write down what readers see.
- */
+/* Describes an object in event_model.h's words, for programs that record what readers see. */
 #include "tests/support/told_state.h"
 
 #include <stdio.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Turns a loop with a transport and a small server for the transport's tests, plain or with TLS, and
- * remembers what callbacks told.
- */
+/* Turns a loop with a transport and a small server, plain or with TLS. Records the callbacks. */
 #include "tests/support/transport_world.h"
 
 #include <microhttpd.h>
@@ -189,7 +186,7 @@ make_certificates(struct world *w)
 	}
 }
 
-/* A server that has the certificates. */
+/* A server with these certificates. */
 void
 start_tls(struct world *w, const struct http_route *routes)
 {

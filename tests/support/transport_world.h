@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The world of a transport's test: a loop, a server (http_fixture.h), a transport, and what
- * requests told. The clocks stand still (test_clock.h).
+ * The world of a transport's test: a loop, a server (http_fixture.h), a transport, and records of its
+ * requests. The clocks stand still (test_clock.h).
  */
 #ifndef TESTS_SUPPORT_TRANSPORT_WORLD_H
 #define TESTS_SUPPORT_TRANSPORT_WORLD_H
@@ -24,7 +24,7 @@ struct world {
 	struct transport *transport;
 };
 
-/* What a request told. */
+/* What a request's callbacks recorded. */
 struct seen {
 	struct world *world;
 	struct transport_request *request;
@@ -32,9 +32,9 @@ struct seen {
 	long retry_after;
 	char content_type[64], message[512], text[256];
 	size_t bytes;
-	int answer;	       /* what on_data returns */
+	int answer;	       /* the result of on_data */
 	bool cancel, pause, free_transport, cancel_at_response;
-	struct seen *start;    /* started from on_done */
+	struct seen *start;    /* started by on_done */
 	const char *start_path;
 };
 
@@ -42,9 +42,9 @@ struct seen {
 int transport_world_setup(void **state);
 int transport_world_teardown(void **state);
 
-/* Make the transport from w->config and this URL. */
+/* Make the transport for this URL, with w->config. */
 void connect_to(struct world *w, const char *url);
-/* A server with these routes, and the transport to it. */
+/* Start a server with these routes, and the transport to it. */
 void serve(struct world *w, const struct http_route *routes);
 
 extern const struct transport_callbacks seen_callbacks;
@@ -65,20 +65,20 @@ struct seen fetch(struct world *w, const char *path, unsigned flags);
 /* The config's plugin is a shell script with this body; $D is w->dir. */
 void use_plugin(struct world *w, const char *body);
 
-/* The text of a file in w->dir, "" if there is none; until the next call. */
+/* The text of a file in w->dir, "" if absent; valid until the next call. */
 const char *read_file(const struct world *w, const char *name);
 
 struct transport_stats stats_of(const struct world *w);
 
 /*
- * Files in w->dir: a CA (ca.crt), by it a server's s.key and s.crt for the name "api.test" and 127.0.0.1,
- * and a client's c.key and c.crt. Skips the test where they cannot be made.
+ * Make files in w->dir: a CA (ca.crt), and by it a server's s.key and s.crt for "api.test" and 127.0.0.1, and
+ * a client's c.key and c.crt. Skips the test where that is impossible.
  */
 void make_certificates(struct world *w);
 
 /*
- * A server on TLS, whose certificate, for the name "api.test" and 127.0.0.1, is by the CA in w->dir/ca.crt.
- * Skips the test where that cannot be made.
+ * Start a TLS server with a certificate for "api.test" and 127.0.0.1 by the CA in w->dir/ca.crt. Skips the
+ * test where that is impossible.
  */
 void start_tls(struct world *w, const struct http_route *routes);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A clock (writer/base/clock.h) whose time passes when a test says so; what is due fires on the way, in
- * order.
- */
+/* A clock (writer/base/clock.h) that a test moves; due timers fire on the way, in order. */
 #include "tests/support/virtual_clock.h"
 
 static uint64_t

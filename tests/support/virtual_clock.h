@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A clock that a test moves: no waiting, and chance is what the test says, or drawn from a seed.
- */
+/* A clock that a test moves, without waiting. Its random numbers are the test's, or drawn from a seed. */
 #ifndef TESTS_SUPPORT_VIRTUAL_CLOCK_H
 #define TESTS_SUPPORT_VIRTUAL_CLOCK_H
 
@@ -10,8 +8,8 @@
 struct virtual_clock {
 	struct clock clock;
 	uint64_t now;
-	uint32_t chance;	/* the next answers, clamped below the bound */
-	uint64_t seed;		/* if not 0: answers are drawn, and this is the generator's state */
+	uint32_t chance;	/* the next random numbers, below the bound */
+	uint64_t seed;		/* if not 0: the state of the generator that draws them */
 };
 
 void virtual_clock_init(struct virtual_clock *c);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes a workqueue on a virtual clock and counted memory for its tests, and looks that nothing is left
- * behind.
- */
+/* Makes a workqueue with a virtual clock and counted memory, and checks that nothing is left behind. */
 #include <ctype.h>
 
 #include "tests/support/workqueue_world.h"
@@ -73,7 +70,7 @@ workqueue_world_set_up(void **state)
 	return 0;
 }
 
-/* Nothing is left behind, whatever was in the queue. */
+/* Fails if the queue left memory behind. */
 int
 workqueue_world_tear_down(void **state)
 {
@@ -143,7 +140,7 @@ assert_metric(struct workqueue_world *w, const char *name, uint64_t expected)
 	fail_msg("no metric: %s", name);
 }
 
-/* KEY[^PRIORITY][~][@DELAY]; fills *how, whose size stays 0 if nothing but the key is there. */
+/* KEY[^PRIORITY][~][@DELAY]; fills *how, whose size stays 0 for a key alone. */
 static size_t
 parse_add(char *word, struct informer_work_add *how)
 {
@@ -231,7 +228,7 @@ play_nothing(struct workqueue_world *w)
 	assert_int_equal(informer_workqueue_length(w->q), 0);
 }
 
-/* A failed key comes after this wait, to the nanosecond. */
+/* A failed key comes exactly after this wait. */
 static void
 play_wait(struct workqueue_world *w, char *key, uint64_t wait_ns)
 {
@@ -315,7 +312,7 @@ play(struct workqueue_world *w, const char *format, ...)
 	assert_in_range(vsnprintf(script, sizeof(script), format, args), 1, sizeof(script) - 1);
 	va_end(args);
 	while ((word = strtok_r(rest, " ", &rest))) {
-		if (!strchr(format, '%')) /* a loop's words would be too many */
+		if (!strchr(format, '%')) /* a loop would print too many words */
 			print_message("%s\n", word);
 		play_word(w, word);
 	}

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A workqueue with a clock that the test moves, and memory that is counted and can fail.
- */
+/* A workqueue with a clock that the test moves, and memory that is counted and can fail. */
 #ifndef TESTS_SUPPORT_WORKQUEUE_WORLD_H
 #define TESTS_SUPPORT_WORKQUEUE_WORLD_H
 
@@ -17,18 +15,18 @@
 struct workqueue_world {
 	struct informer_workqueue *q;
 	_Atomic uint64_t now;
-	size_t allocated;	/* pieces that are out */
+	size_t allocated;	/* allocations that were not released */
 	size_t fail_after;	/* allocations that succeed; SIZE_MAX: all */
-	struct informer_work_item held[WORKQUEUE_HELD]; /* of play(); without a key: free */
+	struct informer_work_item held[WORKQUEUE_HELD]; /* of play(); without a key: unused */
 };
 
 /* For cmocka: *state is the world. tear_down fails when the queue leaves memory behind. */
 int workqueue_world_set_up(void **state);
 int workqueue_world_tear_down(void **state);
 
-/* The world's clock and memory, and defaults. */
+/* Options with the world's clock and memory. */
 struct informer_workqueue_options workqueue_world_options(struct workqueue_world *w);
-/* Another queue takes the place of the one that is there. */
+/* Replace the queue by another. */
 void workqueue_world_queue(struct workqueue_world *w, const struct informer_workqueue_options *options);
 
 /* Move the clock. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the writer's mapping of a queue among those of this process: the one that is writable.
- */
+/* Finds the writer's mapping of a queue in this process: the writable one. */
 #include "tests/support/writers_queue.h"
 
 #include "tests/room.h"

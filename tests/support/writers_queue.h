@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue of a handler as the writer has it, where the writer is in this process: for tests that write into
- * it what no informerd would, or show it as it is between two of the writer's steps.
+ * A handler's queue as the writer has it, in this process. Tests write invalid entries into it, or show it
+ * between two of the writer's steps.
  */
 #ifndef TESTS_SUPPORT_WRITERS_QUEUE_H
 #define TESTS_SUPPORT_WRITERS_QUEUE_H
@@ -11,8 +11,8 @@
 #include "shm-layout/queue.h"
 
 /*
- * The queue with so many entries that was mapped last. On the writer's thread (broker_fixture_do()). Fails
- * the test when there is none.
+ * The last mapped queue with this capacity. Call on the writer's thread (broker_fixture_do()). Fails the test
+ * if there is none.
  */
 struct queue *writers_queue(uint32_t capacity);
 

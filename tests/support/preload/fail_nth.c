@@ -2,7 +2,7 @@
 /*
  * To be preloaded (LD_PRELOAD) by a process under test: of the calls that can fail, the n-th does.
  *
- *	FAIL_NTH_FILE=FILE	mapped by the process and by whoever steers it (prog/fail_nth.c):
+ *	FAIL_NTH_FILE=FILE	mapped by the process and its controller (prog/fail_nth.c):
  *
  *	0   u32  classes  which calls count, by these bits:
  *	4   u32  many     how many in a row fail, from the n-th on
@@ -10,7 +10,7 @@
  *	16  u64  count    of calls since it was set to 0
  *	24  u64  failed   of these
  *
- * What fails is written to FILE.log, one line each: the call, and who called.
+ * Each failure is a line in FILE.log: the call and its caller.
  *
  *	1  memory       malloc, calloc, realloc, aligned_alloc, posix_memalign, strdup, strndup, asprintf,
  *	                vasprintf: ENOMEM
@@ -20,7 +20,7 @@
  *	8  maps         mmap: ENOMEM; pthread_create: EAGAIN
  *
  * Calls of libraries count, but for libcurl's and those of what it stands on: version 7.88 divides by zero
- * when its memory ends in some places, and nobody here can mend that.
+ * when some of its allocations fail, which cannot be fixed here.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ tell(const char *call, uint64_t at, const void *caller)
 	telling = false;
 }
 
-/* Whether what fails for this caller says anything of the program. */
+/* True if a failure for this caller is the program's to handle. */
 static bool
 counts(const void *caller)
 {
@@ -132,7 +132,7 @@ fails(uint32_t class, const char *call, const void *caller)
 }
 
 #define FAILS(class, call) fails(class, call, __builtin_return_address(0))
-/* Where it fails the caller of this returns so. */
+/* If this call fails, the caller returns this. */
 #define FAIL(class, call, code, result)                                                                      \
 	do {                                                                                                 \
 		if (FAILS(class, call)) {                                                                    \
@@ -271,7 +271,7 @@ openat(int directory, const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 
-/* What does nothing but ask the kernel. */
+/* Calls that only ask the kernel. */
 #define DESCRIPTOR(call, number, parameters, ...)                                                            \
 	EXPORT int call parameters                                                                           \
 	{                                                                                                    \

@@ -36,7 +36,7 @@ of_ns(long long ns)
 	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Whatever is preloaded or a sanitizer puts before libc is passed by. */
+/* Ask the kernel itself, past preloaded libraries and sanitizers. */
 static int
 ask_kernel(clockid_t clock, struct timespec *t)
 {

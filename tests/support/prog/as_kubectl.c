@@ -103,7 +103,7 @@ put(cJSON *object, const char *name, const char *value)
 		cJSON_AddStringToObject(object, name, value);
 }
 
-/* A file is shown as what is in it. */
+/* A file's content is shown in place of its name. */
 static void
 put_pem(cJSON *object, const char *name, const struct kube_pem *pem)
 {

@@ -33,11 +33,11 @@ static FILE *history;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned long count, limit; /* under the lock, as are those below */
+static unsigned long count, limit; /* guarded by the lock, as are those below */
 static unsigned busy;
 static bool ends;
 
-/* Wait for leave to make a change. False: there is nothing to do any more. */
+/* Wait until a change may be made. False: the program ends. */
 static bool
 may_go(void)
 {
@@ -111,7 +111,7 @@ list_anew(void)
 	cJSON_Delete(list);
 }
 
-/* The lock is held: nobody begins a request. */
+/* With the lock held, no thread begins a request. */
 static void
 obey(const char *command, const char *argument)
 {

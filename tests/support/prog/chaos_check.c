@@ -30,22 +30,22 @@
 #define ERAS_MAX 256u
 #define NONE	 UINT32_MAX
 
-/* What the server had. */
+/* The states that the server had. */
 struct state {
 	struct event_model_state is;
 	unsigned era, key;
 	size_t line;
 };
 
-static struct state *states; /* eras in their order, in each what it began with, then changes by RV */
+static struct state *states; /* in the order of eras; in each its first states, then changes by RV */
 static size_t n_states, states_room;
 static struct {
-	uint64_t rv;	/* it begins with */
+	uint64_t rv;	/* its first RV */
 	size_t first;	/* state */
 } eras[ERAS_MAX];
 static unsigned n_eras = 1;
 
-/* A key, and its states in their order; a type D is an absence. */
+/* A key, and its states in order; type D is an absence. */
 static struct {
 	char name[128];
 	size_t *states, count;
@@ -55,11 +55,11 @@ static unsigned n_keys;
 /* What a reader was told of a key. */
 struct view {
 	bool present;
-	/* in a former life, or before a RESYNC, and not since: gone, when all was told */
+	/* told by an earlier process, or before a RESYNC, and not since: gone once all was told */
 	bool stale;
-	bool missing;		/* not in the snapshot: gone, when that is synced */
+	bool missing;		/* not in the snapshot: gone once that is synced */
 	struct event_model_state is;
-	size_t at;		/* place among the key's states */
+	size_t at;		/* index among the key's states */
 	uint64_t seq;
 };
 
@@ -70,7 +70,7 @@ struct reader {
 	struct view views[KEYS_MAX];
 	uint64_t seq, lineage;
 	bool has_lineage;
-	/* the server as of the last snapshot */
+	/* the server at the last snapshot */
 	unsigned era;
 	uint64_t rv;
 	uint64_t snapshots, told;
@@ -130,7 +130,7 @@ add_state(const struct event_model_state *is, unsigned key, size_t line)
 	states[n_states++] = (struct state){.is = *is, .era = n_eras - 1, .key = key, .line = line};
 }
 
-/* A new era begins with nothing that it does not name. */
+/* A new era begins with only the objects that it lists. */
 static void
 begin_era(uint64_t rv, size_t line)
 {
@@ -149,7 +149,7 @@ static int
 by_time(const void *a, const void *b)
 {
 	const struct state *x = a, *y = b;
-	/* what an era began with has RVs of before */
+	/* first states of an era have earlier RVs */
 	uint64_t x_rv = x->is.type == 'L' ? eras[x->era].rv : x->is.rv,
 		 y_rv = y->is.type == 'L' ? eras[y->era].rv : y->is.rv;
 
@@ -172,7 +172,7 @@ read_history(const char *path)
 		exit(2);
 	while (fgets(line, sizeof(line), f)) {
 		if (!strchr(line, '\n'))
-			break; /* it is being written */
+			break; /* the line is being written */
 		if (!event_model_read(line, &s))
 			exit(2);
 		lines++;
@@ -195,7 +195,7 @@ read_history(const char *path)
 		keys[states[i].key].states[keys[states[i].key].count++] = i;
 }
 
-/* What the server had of each key at an RV of an era; NONE: nothing. */
+/* The server's state of each key at an RV of an era; NONE: nothing. */
 struct moment {
 	unsigned era;
 	uint64_t rv;
@@ -228,7 +228,7 @@ is_state(const struct event_model_state *told, const struct event_model_state *h
 	       strcmp(told->uid, had->uid) == 0;
 }
 
-/* How many keys a snapshot shows otherwise than the server had them; the first of them. */
+/* The number of keys that a snapshot shows otherwise than the server had them; and the first of them. */
 static unsigned
 differences(const struct reader *r, const struct moment *m, unsigned *ret_first)
 {
@@ -268,7 +268,7 @@ show_difference(const struct reader *r, const struct moment *m, unsigned k, bool
 		 told);
 }
 
-/* Find what is told among what the server had, not before what was told last. */
+/* Find the told state among the server's, not before the state told last. */
 static void
 take_place(struct reader *r, unsigned k, bool present, const struct event_model_state *told)
 {
@@ -401,7 +401,7 @@ take_line(struct reader *r, const char *line)
 	case 'T':
 		take_snapshot(r, line);
 		break;
-	case 'B': /* a RESYNC: what is not told until its end is gone */
+	case 'B': /* a RESYNC: keys not told before its end are gone */
 		doubt_all(r);
 		break;
 	case 'E':
@@ -433,7 +433,7 @@ take_line(struct reader *r, const char *line)
 	}
 }
 
-/* What it leads to, if its process lives. */
+/* Compare the last states with the server's, if the reader lives. */
 static bool
 compare(struct reader *r)
 {
@@ -458,7 +458,7 @@ read_told(struct reader *r, FILE *f)
 	bool have = false;
 
 	while (fgets(next, sizeof(next), f)) {
-		/* what stands before an H was cut off with its process' life */
+		/* a line before an H may be incomplete: its process was killed */
 		if (have && *next != 'H')
 			take_line(r, line);
 		memcpy(line, next, sizeof(line));

@@ -2,7 +2,7 @@
 /*
  * chaos_reader SOCKET FILE: looks at all pods, one snapshot after the other, and appends to FILE what is
  * another than in the one before (tests/support/event_model.h). What is written of one snapshot ends with its
- * line T; who is killed begins anew with a line H. Ends with SIGTERM.
+ * line T; a reader that was killed begins anew with a line H. Ends with SIGTERM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ find(const char *key)
 	exit(1);
 }
 
-/* 0; INFORMER_E_EXPIRED when the snapshot was taken back meanwhile: what was read is not to be believed. */
+/* Returns 0; INFORMER_E_EXPIRED when the snapshot was revoked meanwhile: discard what was read. */
 static int
 look_at(const struct informer_object *object, bool anew, FILE *out)
 {
@@ -62,7 +62,7 @@ look_at(const struct informer_object *object, bool anew, FILE *out)
 		return r;
 	k = find(s.key);
 	k->seen = snapshots;
-	/* one seq is one state; but another generation is another copy */
+	/* an equal seq is an equal state, within one generation */
 	if (k->present && k->state.seq == informer_object_seq(object) && !anew)
 		return 0;
 	told_state_of(object, &s);
@@ -92,7 +92,7 @@ look(const struct informer_snapshot *snapshot, struct informer_resource *pods,
 
 	snapshots++;
 	if (r == 0) {
-		/* before the list begins, which says whether it was read in time */
+		/* before the list, whose result says whether this was read in time */
 		snprintf(version, sizeof(version), "%.*s", (int)info.resource_version_length,
 			 info.resource_version);
 		r = informer_list(snapshot, pods, &it);
@@ -117,7 +117,7 @@ look(const struct informer_snapshot *snapshot, struct informer_resource *pods,
 	return 0;
 }
 
-/* One snapshot, and one write. */
+/* Read one snapshot, and write once. */
 static void
 take_snapshot(struct informer *inf, struct informer_resource *pods, struct informer_moment *last, int fd)
 {
@@ -141,10 +141,7 @@ take_snapshot(struct informer *inf, struct informer_resource *pods, struct infor
 			fprintf(stderr, "chaos_reader: %s\n", informer_strerror(r));
 			exit(1);
 		}
-		/*
-		 * what was seen of a snapshot that ended early is in the table, so it is written as well;
-		 * without the line T
-		 */
+		/* objects seen in an expired snapshot are written too, without the line T */
 		if (write(fd, text, length) != (ssize_t)length)
 			exit(1);
 		if (r == 0)

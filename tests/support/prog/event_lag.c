@@ -180,7 +180,7 @@ main(int argc, char **argv)
 			asked = 0;
 			report();
 		}
-		/* the signal comes nowhere else */
+		/* the signal arrives only here */
 		if (ppoll(&fd, threads ? 0 : 1, NULL, &while_waiting) > 0)
 			informer_dispatch(inf);
 	}

@@ -2,7 +2,7 @@
 /*
  * events_change URL HISTORY SEED RATE [even]: changes pods at random through an API server, about RATE a
  * second, with bursts unless "even", until SIGTERM, and writes down each state that it made
- * (tests/support/pod_changes.h); each says when it was sent. Nobody else may change them. SIGUSR1: no pauses
+ * (tests/support/pod_changes.h); each says when it was sent. Nothing else may change them. SIGUSR1: no pauses
  * any more. Exits 1 when the server says anything that is not expected.
  */
 #include <signal.h>

@@ -24,7 +24,7 @@
 
 #define KEYS_MAX 4096u
 
-/* A state: of the server, by resourceVersion; before and after are the same key's. */
+/* A server's state, by resourceVersion; before and after are states of the same key. */
 struct state {
 	struct event_model_state is;
 	unsigned key;
@@ -35,12 +35,17 @@ static struct state *states; /* by rv; rv 0: none */
 static uint64_t n_states, bound;
 static char *keys[KEYS_MAX];
 static unsigned n_keys;
-static uint64_t newest[KEYS_MAX]; /* state of a key */
+static uint64_t newest[KEYS_MAX]; /* newest state of a key */
 
-/* What a handler was told of a key: 0 absent. again: told since the RESYNC began. last: the newest state
- * told, present or not. unsure: told in a former life, and not since. What a consumer was told of but had not
- * acknowledged when it died, and what is gone when it comes back, nobody knows of any more. ended: told as
- * gone, once. unread: it was told of what it could not read, and is told of it again.
+/*
+ * What a handler was told of a key.
+ *
+ * rv      0: absent
+ * again   told since the RESYNC began
+ * last    the newest state told, present or not
+ * unsure  told by an earlier process and not since; a deletion that it did not acknowledge may be lost
+ * ended   told as gone, once
+ * unread  told but not readable, and to be told again
  */
 struct view {
 	uint64_t rv, last;
@@ -132,7 +137,7 @@ has_selectors(const struct handler *h)
 	return h->label || h->field;
 }
 
-/* The server's state of that resourceVersion, if it is the one that was told. */
+/* The server's state of that resourceVersion, if it equals the told state. */
 static const struct state *
 real(const struct handler *h, const char *key, const char *uid, const char *rv, unsigned long long hash)
 {
@@ -148,14 +153,14 @@ real(const struct handler *h, const char *key, const char *uid, const char *rv, 
 	return s;
 }
 
-/* Of the steady, whether every single state is due. */
+/* True if a steady handler must be told every state. */
 static bool
 whole(const struct handler *h, const struct state *s)
 {
 	return h->steady && !h->loose && s->is.rv <= bound;
 }
 
-/* A change of any key; and not what was there when the handler came. */
+/* A change of any key, without objects present when the handler came. */
 static void
 in_order(struct handler *h, const struct state *s, const char *line)
 {
@@ -190,7 +195,7 @@ take_add(struct handler *h, const char *line)
 	s = real(h, key, uid, rv, hash);
 	if (!s)
 		return;
-	/* a consumer that is not known any more begins anew, and can tell by this */
+	/* a consumer whose name was forgotten begins anew, as this shows */
 	if (!h->begun && initial && !h->resyncing)
 		memset(h->views, 0, KEYS_MAX * sizeof(*h->views));
 	h->begun = true;
@@ -235,7 +240,7 @@ take_update(struct handler *h, const char *line)
 			WRONG(h, "a resync of another state than %llu: %s", (unsigned long long)v->rv, line);
 		return;
 	}
-	/* the arena was taken back while it was told, and it is not known whether it was read */
+	/* the arena was revoked during the call, so the call may be unread */
 	twice = h->loose && strcmp(old_rv, "-") == 0;
 	if (s->is.rv < v->last || (s->is.rv == v->last && !twice && !(h->loose && h->named)))
 		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
@@ -280,7 +285,7 @@ take_delete(struct handler *h, const char *line)
 		s = real(h, key, uid, rv, hash);
 	if (known && !s)
 		WRONG(h, "the final state is said to be known: %s", line);
-	/* the arena was taken back while the first was told, and it is not known whether that was read */
+	/* the arena was revoked during the first call, which may be unread */
 	twice = v->unread || (v->ended && h->loose);
 	if (!v->rv && !(h->loose && h->named) && !h->resyncing && !twice)
 		WRONG(h, "a delete of what is not there: %s", line);
@@ -292,7 +297,7 @@ take_delete(struct handler *h, const char *line)
 		WRONG(h, "a final state outside the selection: %s", line);
 	if (s && known && whole(h, s) && s->is.type == 'D' && s->before != v->rv)
 		WRONG(h, "states before its end were not told: %s", line);
-	if (s && known && s->is.type == 'D') { /* else it left the selection as what it was before */
+	if (s && known && s->is.type == 'D') { /* otherwise it left the selection in its earlier state */
 		in_order(h, s, line);
 		h->newest = s->is.rv > h->newest ? s->is.rv : h->newest;
 	}
@@ -306,13 +311,13 @@ take_delete(struct handler *h, const char *line)
 static void
 fall_behind(struct handler *h)
 {
-	/* what is not of its selection is not told: it may be ahead by so much */
+	/* changes outside its selection are not told: it may be ahead by this much */
 	if (h->steady && h->newest + 400 < bound)
 		WRONG(h, "a reader that keeps up fell behind");
 	h->loose = true;
 }
 
-/* What was told of expired in the call. It counts as told, in a state that is not known. */
+/* The object expired during the call. It counts as told, in an unknown state. */
 static void
 take_expired(struct handler *h, const char *line)
 {
@@ -338,7 +343,7 @@ begin_life(struct handler *h, const char *line)
 	h->named = named;
 	h->steady = steady;
 	h->done = h->resyncing = h->whole = h->begun = false;
-	/* what its former life was told but did not come to acknowledge may come again */
+	/* events that the earlier process did not acknowledge may come again */
 	h->loose = named;
 	for (unsigned i = 0; i < KEYS_MAX; i++) {
 		h->views[i].last = 0;
@@ -392,7 +397,7 @@ take_line(struct handler *h, const char *line)
 	h->events += *line == 'A' || *line == 'U' || *line == 'D';
 }
 
-/* What it leads to; 1 when that was compared. */
+/* Compare the last states with the server's; 1: compared. */
 static bool
 compare(struct handler *h)
 {

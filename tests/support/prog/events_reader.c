@@ -52,7 +52,7 @@ on_signal(int number)
 	settles = 1;
 }
 
-/* One write a line: of a process that is killed there are whole lines. */
+/* One write for each line: a killed process leaves whole lines. */
 static void
 put(const struct told *t, const char *line, int length)
 {
@@ -71,9 +71,7 @@ be_slow(const struct told *t)
 		usleep(us);
 }
 
-/*
- * The arena was taken back in this call, which lasted too long for it: what was read is not to be believed.
- */
+/* The arena was revoked during this call, which took too long: discard what was read. */
 static bool
 put_expired(const struct told *t, char type, const struct told_state *s)
 {
@@ -169,7 +167,7 @@ on_done(void *context)
 	free(t);
 }
 
-/* A consumer's handler is the same in each of its process's lives, and its file goes on. */
+/* A consumer's handler is the same in each process, and its file continues. */
 static struct told *
 add(bool steady, bool named, bool plain)
 {
@@ -255,10 +253,7 @@ at_random(void)
 		atomic_store(&t->slow_us, event_model_draw(&dice, 2) ? 0 : event_model_draw(&dice, 30000));
 		break;
 	case 4:
-		/*
-		 * longer than the daemon bears: it moves on to another generation, and nobody's queue goes on
-		 * unbroken
-		 */
+		/* longer than the daemon allows: it moves on, and no queue continues unbroken */
 		snprintf(path, sizeof(path), "%s.hold", directory);
 		if (event_model_draw(&dice, 4) == 0 && access(path, F_OK) == 0 &&
 		    informer_begin(inf, &held) == 0) {
@@ -323,7 +318,7 @@ main(int argc, char **argv)
 	threads = !late && event_model_draw(&dice, 2) == 0;
 	if (threads && informer_run(inf) < 0)
 		return 1;
-	/* what happens at random happens between dispatches, or beside threads that do them */
+	/* random actions happen between dispatches, or beside threads that dispatch */
 	while (!ends) {
 		struct pollfd fd = {.fd = informer_fd(inf), .events = POLLIN};
 

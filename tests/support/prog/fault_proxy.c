@@ -18,7 +18,7 @@
  *	certificates DIR	from now on these (server.crt, server.key), and clients need one by
  *				DIR/ca.crt, else 401
  *	note TEXT
- *	refuse MS		nobody can connect for a while
+ *	refuse MS		refuse all connections for a while
  *	answer CODE MS [VERB]	instead of the server, for a while
  *	slow MS			bytes come in drops, for a while
  *	freeze MS		nothing comes, for a while
@@ -44,7 +44,7 @@
 #include "tests/support/fault_orders.h"
 #include "tests/support/fault_relay.h"
 
-/* A socket on the port; one that is bound and does not listen keeps it for us while nobody can connect. */
+/* A socket on the port. A bound socket that does not listen keeps the port while connections are refused. */
 static int
 bind_to(unsigned *port)
 {

@@ -31,7 +31,7 @@ static union {
 	char bytes[PROTOCOL_PACKET_MAX];
 } packet;
 
-/* The type of the next packet; 0 at hang-up. Descriptors are kept. */
+/* The type of the next packet; 0 at a hang-up. Received descriptors are kept. */
 static unsigned
 hear(int fd)
 {
@@ -77,7 +77,7 @@ attach(int fd)
 	return true;
 }
 
-/* False: it is hung up. */
+/* False: the broker hung up. */
 static int
 subscribe(int fd, unsigned number)
 {

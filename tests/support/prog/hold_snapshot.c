@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader that does not let go: it holds a snapshot of all pods, until informerd revokes it. It keeps a
- * handler besides, and what that was told.
+ * A reader that does not let go: it holds a snapshot of all pods until informerd revokes it. It also keeps a
+ * handler, and what the handler was told.
  *
  *	hold_snapshot SOCKET
  *
- * HELD n      the snapshot is open, and shows n pods; stop it now, or not. Not said when it is revoked before
- *             all were counted
- * REVOKED     a call says EXPIRED: until then each said what the first one said; what was lent was looked at,
- * too BACK        the snapshot was ended, and another one begins TOLD SEQ    at SIGUSR1: how far it has read
- * KEY RV      at SIGTERM: what the handler was told of, sorted, when a snapshot shows just that; then exit 0
+ * HELD n        the snapshot is open and shows n pods. Not printed if it is revoked before all were counted
+ * REVOKED       a call says EXPIRED. Until then each call repeated its first answer; lent memory was read too
+ * BACK          the snapshot was ended, and another one begun
+ * TOLD SEQ      at SIGUSR1: how far the handler has read
+ * KEY RV        at SIGTERM: what the handler was told, sorted, once a snapshot shows the same; then exit 0
  */
 #include <errno.h>
 #include <poll.h>
@@ -44,7 +44,7 @@ find(const struct pod *pod)
 	return node ? *(struct pod **)node : NULL;
 }
 
-/* False: the snapshot was taken back, and what was told of it comes again. */
+/* False: the snapshot was revoked, and its events come again. */
 static bool
 pod_of(const struct informer_object *object, struct pod *ret)
 {
@@ -187,7 +187,7 @@ borrow(const struct informer_snapshot *snap, struct informer_resource *pods)
 			lent_count++;
 }
 
-/* Whether all bytes are what may stand in a uid, or zeros. */
+/* True if all bytes are valid in a uid, or zeros. */
 static bool
 look_at_lent(void)
 {
@@ -198,7 +198,7 @@ look_at_lent(void)
 	return true;
 }
 
-/* Until a call says EXPIRED. 0; -1 when one says anything else than before. */
+/* Repeat the calls until one says EXPIRED. Returns 0; -1 when an answer differs from the first. */
 static int
 hold(const struct informer_snapshot *snap, struct informer_resource *pods)
 {
@@ -225,7 +225,7 @@ hold(const struct informer_snapshot *snap, struct informer_resource *pods)
 	return r == INFORMER_E_EXPIRED ? 0 : -1;
 }
 
-/* Does the handler know just what a snapshot shows? */
+/* True if the handler was told exactly what a snapshot shows. */
 static bool
 is_as_told(struct informer *inf, struct informer_resource *pods)
 {

@@ -59,7 +59,7 @@ sum(const struct look *l, const struct informer_snapshot *snap, struct sums *ret
 	return r;
 }
 
-/* What is wrong with this snapshot, or NULL. */
+/* The fault of this snapshot, or NULL. */
 static const char *
 check(const struct look *l, const struct informer_snapshot *snap, bool *indexed)
 {

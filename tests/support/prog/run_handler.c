@@ -16,7 +16,7 @@
 
 static int out;
 
-/* The text behind a mark, up to its quote; "" when the mark is not there. */
+/* The text after a mark, up to its quote; "" without the mark. */
 static void
 text_behind(const char *line, const char *mark, char *buffer, size_t size)
 {
@@ -26,7 +26,7 @@ text_behind(const char *line, const char *mark, char *buffer, size_t size)
 		 end ? at + strlen(mark) : "");
 }
 
-/* The digits behind a mark; "" when the mark is not there. */
+/* The digits after a mark; "" without the mark. */
 static void
 number_behind(const char *line, const char *mark, char *buffer, size_t size)
 {

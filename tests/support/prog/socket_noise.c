@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * socket_noise SOCKET N SEED: be a hostile reader N times: garbage for a greeting, half-right greetings,
- * descriptors nobody asked for; and where a greeting was taken, garbage into the slot page, and connections
+ * unrequested descriptors; and where a greeting was accepted, garbage into the slot page, and connections
  * that stay open. Exits 0 unless the socket cannot be reached.
  */
 #include <errno.h>
@@ -32,7 +32,7 @@ scribble(void *at, size_t length)
 		((unsigned char *)at)[i] = (unsigned char)rand();
 }
 
-/* Write into whatever lets itself be written to: the slot page does, the arena must not. */
+/* Write into every received descriptor that can be mapped writable: the slot page can, the arena must not. */
 static int
 spoil(int fd)
 {
@@ -77,7 +77,7 @@ hear(int fd)
 	return result;
 }
 
-/* With descriptors that nobody asked for, now and then: the kernel may refuse those. */
+/* Now and then send unrequested descriptors too; the kernel may refuse them. */
 static int
 say(int fd, char *packet, size_t length)
 {

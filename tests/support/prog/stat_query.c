@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stat_query SOCKET: ask a daemon's broker for its report and print it. What `informerctl stat -o json` does,
- * without the library, so that the writer can be tested alone. Exits 1 when nobody answers.
+ * without the library, so that the writer can be tested alone. Exits 1 without an answer.
  */
 #include <stdio.h>
 #include <string.h>

@@ -63,7 +63,7 @@ feed(struct decoder *d, const char *bytes, size_t length, size_t chunk)
 
 	while (r == 0 && length > 0) {
 		size_t n = chunk && chunk < length ? chunk : length;
-		char *piece = malloc(n); /* so that a sanitizer sees what is read beyond it */
+		char *piece = malloc(n); /* so that a sanitizer sees a read beyond it */
 
 		memcpy(piece, bytes, n);
 		r = decoder_feed(d, piece, n);
