@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks, conditions, sleep and time, for threads that are contexts of one real thread. The linker leads the
+ * Locks, conditions, sleep and time for threads that are contexts of one real thread. The linker leads these
  * calls here (--wrap).
  *
- * A lock is a word that one thread has; whoever gives it passes on what it knows. Descriptors are the
- * kernel's own: poll() sleeps until it would return, and whoever wakes by it knows what all knew that wrote
- * to one before, for the kernel's own locks order that. A time-out never comes. The clock stands still.
+ * A lock is a word that one thread owns; unlocking passes on what that thread knows. Descriptors are the
+ * kernel's own: poll() sleeps until it would return. The woken thread then learns what all threads knew that
+ * wrote to a descriptor before, because the kernel's locks order the two. A time-out never comes. The clock
+ * stands still.
  */
 #include <errno.h>
 #include <poll.h>
@@ -56,7 +57,7 @@ static struct {
 	unsigned long kernel_run, received_run, timer_run;
 	uv_timer_t *timer;
 	uv_timer_cb ring;
-	struct view kernel; /* what everyone knew that called it */
+	struct view kernel; /* what every thread knew that called the kernel */
 } blocking;
 
 static struct lock *
@@ -143,7 +144,7 @@ is_signalled(void *what)
 	return w->condition->signals != w->seen;
 }
 
-/* A signal wakes all that wait: one of them may go on without cause, as the standard has it. */
+/* A signal wakes all waiting threads: the standard allows a wait to end without cause. */
 int
 __wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
@@ -181,8 +182,10 @@ __wrap_pthread_cond_broadcast(pthread_cond_t *cond)
 
 /* ---- the kernel ---- */
 
-/* Whoever calls it passes on what it knows, and learns what was passed on: a little more than the kernel
- * promises. */
+/*
+ * A thread that calls the kernel passes on what it knows, and learns what other threads passed on. The kernel
+ * promises slightly less.
+ */
 static void
 meet_in_kernel(void)
 {
@@ -236,10 +239,7 @@ __wrap_write(int fd, const void *data, size_t length)
 	return __real_write(fd, data, length);
 }
 
-/*
- * A packet stays where it is, for the next run: it is looked at, and in this run it is there once. Its
- * descriptors are new ones each time.
- */
+/* The packet stays in the socket for the next run: this run peeks, once. Its descriptors are new ones. */
 ssize_t
 __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 {
@@ -262,7 +262,7 @@ __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 	return n;
 }
 
-/* What is polled stays what it was before the run. */
+/* The set of polled descriptors does not change in a run. */
 int
 __wrap_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
@@ -270,8 +270,8 @@ __wrap_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 }
 
 /*
- * libuv's own state is not put back, so it hears nothing: what is closed, polled and started in a run ends
- * with it. A timer rings when the program says so.
+ * libuv's own state is not put back after a run, so libuv is not told: what a run closes, polls or starts
+ * ends with the run. A timer rings when the program calls explorer_ring().
  */
 void
 __wrap_uv_close(uv_handle_t *handle, uv_close_cb closed)
@@ -297,7 +297,7 @@ __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb ring, uint64_t after, uint6
 	return 0;
 }
 
-/* Another thread does it; here it is done at once. */
+/* libuv would use another thread; here the work is done at once. */
 int
 __wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work, uv_after_work_cb after)
 {
@@ -322,7 +322,7 @@ __wrap_shutdown(int fd, int how)
 	return running ? 0 : __real_shutdown(fd, how);
 }
 
-/* Time stands still, so none rings. */
+/* Time stands still, so no timer rings. */
 int
 __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *ret_before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A named consumer acknowledges what it was told while the writer keeps its cursor (PROTOCOLS.md, Consumer):
- * what the writer keeps as done was done, it never goes back, and never beyond what was published.
+ * A named consumer acknowledges events while the writer keeps its cursor (PROTOCOLS.md, Consumer). What the
+ * writer keeps as done was done. The cursor never goes back, and never passes what was published.
  */
 #include "shm-layout/consumer.h"
 #include "tests/explorer/explorer.h"
@@ -11,7 +11,7 @@
 #define COMMITS 3u
 
 static unsigned told;
-static bool done[COMMITS + 1];     /* of each version: as if it stood in a file of the consumer's */
+static bool done[COMMITS + 1];     /* of each version, as if the consumer kept it in a file */
 static uint64_t seqs[COMMITS + 1]; /* of each version */
 static uint64_t kept;
 
@@ -32,7 +32,7 @@ on_state(const struct informer_object *o)
 	done[told] = true;
 }
 
-/* What the writer keeps says to which version the consumer's work is done: look at the work. */
+/* The kept cursor says up to which version the consumer's work is done: check the work. */
 static void
 keep(void)
 {
@@ -53,7 +53,7 @@ change_and_keep(void)
 {
 	for (unsigned version = 2; version <= COMMITS; version++) {
 		seqs[version] = seqs[version - 1] + 1;
-		steps_put(&pair, "first", version);
+		steps_put("first", version);
 		keep();
 	}
 }
@@ -61,10 +61,10 @@ change_and_keep(void)
 static void
 work(void)
 {
-	steps_hear(&pair, &told, COMMITS);
+	steps_hear(&told, COMMITS);
 }
 
-/* All is acknowledged in the end, and the next look finds it. */
+/* At the end everything is acknowledged, and the next poll finds it. */
 static void
 all_kept(void)
 {
@@ -88,11 +88,11 @@ set_up(void **state)
 
 	(void)state;
 	steps_listen(&options, on_state);
-	pair_begin(&pair);
-	steps_put(&pair, "first", 1);
+	pair_begin();
+	steps_put("first", 1);
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
 		return -1;
-	pair_drain(&pair);
+	pair_drain();
 	consumers_poll(pair.writer->consumers, 1, 1);
 	kept = kept_now();
 	seqs[1] = kept;
@@ -101,19 +101,9 @@ set_up(void **state)
 
 #define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-TEST(what_is_kept_was_done)
-{
-	explorer_expect_good(&keeping);
-}
+TEST_GOOD(what_is_kept_was_done, keeping)
 
-TEST(weaker_orders_are_found)
-{
-	static const struct explorer_fault faults[] = {
-		{"K1: acknowledged relaxed", "acknowledge", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
-		{"K2: acknowledged loaded relaxed", "take_acknowledgement", NULL, EXPLORER_LOAD, 0,
-		 EXPLORER_RELAX},
-		{0},
-	};
-
-	explorer_expect_found(&keeping, faults);
-}
+TEST_FOUND(weaker_orders_are_found, keeping,
+	   {"K1: acknowledged relaxed", "acknowledge", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+	   {"K2: acknowledged loaded relaxed", "take_acknowledgement", NULL, EXPLORER_LOAD, 0,
+	    EXPLORER_RELAX})

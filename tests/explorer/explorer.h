@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An explorer of interleavings: runs the threads of a small program on the project's own code in every order
- * of their atomic operations, and lets each load return every value that C11 allows it, within bounds.
+ * An explorer of interleavings. It runs the threads of a small program, made of the project's own code, in
+ * every order of their atomic operations. Each load returns every value that C11 allows it, within bounds.
  *
- * How. The sources are compiled once more with -fsanitize=thread, so that each access to memory calls a
- * function; the functions are ours (tsan_calls.c), not the sanitizer's. Nothing in the sources knows of it,
- * and no protocol is written down a second time. Threads are contexts of one real thread. Before each atomic
- * operation on a word that several threads use another thread may go on (schedule.c): depth first, bounded by
- * how often a thread is interrupted though it could go on, and by how often a load returns an old value. The
- * state of memory is put back after each run (world.c), so a run costs microseconds.
+ * How it works. The sources are compiled once more with -fsanitize=thread, so that each memory access calls
+ * a function. These functions are the explorer's (tsan_calls.c), not the sanitizer's. The sources do not know
+ * of it, and no protocol is written down a second time. Threads are contexts of one real thread. Another
+ * thread may go on before each atomic operation on a shared word (schedule.c): depth first, bounded by the
+ * number of preemptions and of loads that return an old value. Memory is put back after each run (world.c),
+ * so a run costs microseconds.
  *
- * What is covered (memory_model.c)
- *   - Each word keeps all its stores. A load may return any that is not older than what its thread knows:
- *     what it saw or stored itself, and what it learned by acquire, by fences, by locks. So stores that are
- *     delayed, one by one (weak machines) or all in order (the store buffers of TSO), are among what is
- * tried.
+ * What is covered (memory_model.c):
+ *   - Each word keeps all its stores. A load may return any store that is not older than what its thread
+ *     knows: by its own loads and stores, by acquire, by fences, by locks. This includes stores delayed one
+ *     by one (weak machines) or all in order (the store buffers of TSO).
  *   - Release, acquire, fences of both kinds, release sequences of read-modify-writes, the single order of
  *     seq_cst.
- *   - Plain accesses (races.c): two that conflict, and of which none happens before the other, are an error
- * (a data race); so reuse of memory that somebody still reads is found wherever it is.
- *   - Locks, conditions, and sleep in poll() (blocking.c): when all that are left sleep, that is an error (a
- * lost wake-up). What is not
- *   - Loads that see a store which is made later in every order (load buffering); stores to one word that
- * come to be in another order than they were made in (2+2W without fences).
- *   - A compare-and-swap that fails sees the newest value; none fails without cause.
- *   - On x86 slot_claim() takes a locked exchange for a full fence and tells only the compiler
- *     (atomic_signal_fence); it counts as what the code says it is.
- *   - What libraries write without being told here (world.c lists what is).
+ *   - Plain accesses (races.c). Two that conflict, of which neither happens before the other, are a data
+ *     race. So the reuse of memory that a thread still reads is always found.
+ *   - Locks, conditions, and sleep in poll() (blocking.c). When all remaining threads sleep, a wake-up was
+ *     lost.
  *
- * A program shows that it can fail: faults are put into the running code (struct explorer_fault: an order
- * relaxed, a fence dropped), or into a source by a script for sed (faults/PROGRAM/NAME.sed, which module.mk
- * makes a program of its own of), and it has to find each.
+ * What is not covered:
+ *   - A load that sees a store which comes later in every order (load buffering). Stores to one word that
+ *     take effect in another order than they were made (2+2W without fences).
+ *   - A compare-and-swap that fails without cause; one that fails sees the newest value.
+ *   - On x86 slot_claim() relies on a locked exchange as a full fence, and tells only the compiler
+ *     (atomic_signal_fence). The explorer takes it as the code says.
+ *   - What libraries write without a report here (world.c lists the reported ones).
  *
- * Bounds are printed with the number of runs and the time. A bad history is printed with thread, line,
- * operation and value, and with the number of its run; EXPLORE=NUMBER in the environment shows that run
- * again, whatever it is: runs come in the same order each time. -v shows what a test that passes prints
- * (tests/room.c).
+ * Each program proves that it can fail. Faults are put into the running code (struct explorer_fault: an order
+ * relaxed, a fence dropped), or into a source by a sed script (faults/PROGRAM/NAME.sed, which module.mk
+ * builds into a program of its own). The program has to find each of them.
+ *
+ * The explorer prints the bounds with the number of runs and the time. It prints a bad history with thread,
+ * line, operation and value, and the number of its run. EXPLORE=NUMBER in the environment shows that run
+ * again: runs come in the same order each time. -v shows the output of a test that passes (tests/room.c).
  */
 #ifndef TESTS_EXPLORER_EXPLORER_H
 #define TESTS_EXPLORER_EXPLORER_H
@@ -47,10 +47,10 @@
 #define EXPLORER_THREADS 4u
 
 /*
- * begin        before each run, with memory as it was when explorer_run() was called; NULL: nothing
- * threads      up to the first without a name; what they do must depend on nothing but memory
- * end          after each run, when all threads are through; NULL: nothing
- * preemptions, old_values   the highest bounds; tried from 0 on, both together
+ * begin        called before each run, with memory as explorer_run() found it; NULL: nothing
+ * threads      end before the first without a name; their course must depend on memory alone
+ * end          called after each run, when all threads have ended; NULL: nothing
+ * preemptions, old_values   the highest bounds; both are tried together from 0 on
  */
 struct explorer_program {
 	const char *name;
@@ -66,12 +66,12 @@ struct explorer_program {
 enum explorer_operation { EXPLORER_LOAD, EXPLORER_STORE, EXPLORER_EXCHANGE, EXPLORER_FENCE };
 
 /*
- * A fault that is put into the code as it runs: of the nth operation of this kind that `function` makes when
- * it is called (0: each), from `caller` (NULL: from anywhere).
+ * A fault put into the running code. It damages the nth operation of this kind (0: each one) in each call of
+ * `function` from `caller` (NULL: any caller).
  *
- *   RELAX   its order is relaxed
- *   DROP    it is not done (a store, a fence)
- *   REPEAT  a load gives what its thread saw there last: it is as if it were not done again
+ *   RELAX   the operation's order is relaxed
+ *   DROP    the operation (a store, a fence) is not done
+ *   REPEAT  a load returns what its thread saw there last, as if it were not repeated
  */
 enum explorer_damage { EXPLORER_RELAX, EXPLORER_DROP, EXPLORER_REPEAT };
 struct explorer_fault {
@@ -83,32 +83,42 @@ struct explorer_fault {
 };
 
 /*
- * Explore. Returns true when every run within the bounds was good; prints what was tried, and the first bad
- * history. fault: NULL, or what is damaged; then a bad history is what is looked for, and only its end shown.
- * A fault that no run came to ends the program.
+ * Explore. Prints what was tried, and the first bad history. Returns true when every run within the bounds
+ * was good. fault: NULL, or the damage; then a bad history is expected, and only its end is printed. Aborts
+ * when no run reached the fault.
  */
 bool explorer_run(const struct explorer_program *program, const struct explorer_fault *fault);
 
-/*
- * For cmocka: that the program has no bad history; and that it has one with each of these faults, the last
- * without a name.
- */
+/* Fails the test if the program has a bad history. */
 void explorer_expect_good(const struct explorer_program *program);
+/* Fails the test if the program has no bad history with one of these faults; the last has no name. */
 void explorer_expect_found(const struct explorer_program *program, const struct explorer_fault *faults);
-
-/* That it has a bad history itself. */
+/* Fails the test if the program has no bad history. */
 void explorer_expect_bad(const struct explorer_program *program);
 
-/* In a thread, or in end(): this must be so; else the history is bad. */
+/* Tests of these two, by the TEST() of their file. */
+#define TEST_GOOD(name_, program_)                                                                           \
+	TEST(name_)                                                                                          \
+	{                                                                                                    \
+		explorer_expect_good(&(program_));                                                           \
+	}
+#define TEST_FOUND(name_, program_, ...)                                                                     \
+	TEST(name_)                                                                                          \
+	{                                                                                                    \
+		static const struct explorer_fault faults[] = {__VA_ARGS__, {0}};                            \
+		explorer_expect_found(&(program_), faults);                                                  \
+	}
+
+/* In a thread, or in end(): the history is bad unless `what` holds. */
 #define explorer_claim(what, ...)                                                                            \
 	do {                                                                                                 \
 		if (!(what))                                                                                 \
 			explorer_bad(__VA_ARGS__);                                                           \
 	} while (0)
 void explorer_bad(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* A line of the history. */
+/* Add a line to the history. */
 void explorer_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* In a thread: the libuv timer that was started last in this run rings. */
+/* In a thread: let the libuv timer ring that this run started last. */
 void explorer_ring(void);
 
 #endif

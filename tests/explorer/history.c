@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What happened in a run, in words: which thread did what to which word, at which line.
- */
+/* Prints a run's events: the thread, its operation, the word and the source line. */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -24,7 +22,7 @@ struct function {
 	const char *name;
 };
 
-/* A place in the program, as it was looked up; from run to run. */
+/* An address of the program and its function, cached over all runs. */
 struct place {
 	uintptr_t pc;
 	const char *function;
@@ -92,7 +90,7 @@ short_name(const char *name, size_t length)
 	return copy;
 }
 
-/* The program's own table of symbols. */
+/* Read the program's own symbol table. */
 static void
 read_symbols(void)
 {
@@ -162,7 +160,7 @@ function_of(uintptr_t pc)
 {
 	struct place *p = &history.places[(pc * 0x9e3779b97f4a7c15ull >> 40) % PLACES];
 
-	pc--; /* behind a call: the last byte of it */
+	pc--; /* a return address: step back into the call */
 	if (p->pc != pc) {
 		p->function = find_function(pc);
 		p->pc = pc;
@@ -184,7 +182,7 @@ where_is(uintptr_t pc, char *text, size_t size)
 		line[strcspn(line, " \n")] = '\0';
 	if (f)
 		pclose(f);
-	/* the last two parts of the path are enough */
+	/* keep the last two parts of the path */
 	slash = strrchr(line, '/');
 	while (slash && slash > line && slash[-1] != '/')
 		slash--;
@@ -234,7 +232,7 @@ print_event(unsigned long number, const struct event *e)
 	printf(" %s  %s\n", order_name(e->order), place);
 }
 
-/* What only one thread can see is left out. */
+/* Events on words that one thread alone uses are left out. */
 void
 history_print(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The explorer itself, by small programs whose outcomes are known: what C11 allows is reached, what it
- * forbids is not; races and lost wake-ups are found; each run begins with the same memory.
+ * Tests the explorer itself with small programs whose outcomes are known. What C11 allows is reached, what it
+ * forbids is not. Races and lost wake-ups are found. Each run begins with the same memory.
  */
 #include <stdatomic.h>
 
@@ -34,9 +34,6 @@ two(const char *name, void (*first)(void), void (*second)(void), void (*end)(voi
 					 .old_values = 4};
 }
 
-static struct explorer_program four(const char *name, void (*third)(void), void (*fourth)(void),
-				    void (*end)(void));
-
 static void
 never(struct explorer_program p)
 {
@@ -49,7 +46,7 @@ sometimes(struct explorer_program p)
 	explorer_expect_bad(&p);
 }
 
-/* ---- store buffering: the one thing that x86 does ---- */
+/* ---- store buffering: the reordering that x86 does ---- */
 
 THREAD(sb_first, STORE(x, 1, release); a = LOAD(y, acquire);)
 THREAD(sb_second, STORE(y, 1, release); b = LOAD(x, acquire);)
@@ -87,7 +84,7 @@ TEST_CASE(a_message_needs_release_and_acquire)
 	never(two("message, fence and acquire", mp_fence, mp_read_acquire, came_before));
 }
 
-/* A release sequence goes through the exchange of another thread. */
+/* Another thread's exchange continues a release sequence. */
 THREAD(pass_on, int one = 1;
        atomic_compare_exchange_strong_explicit(&y, &one, 2, memory_order_relaxed, memory_order_relaxed);)
 THREAD(read_two, a = LOAD(y, acquire) == 2; b = LOAD(x, relaxed);)

@@ -2,17 +2,17 @@
 /*
  * What a load may return: the memory model of C11 by views.
  *
- * Each word (location) has the list of its stores, in the order in which they were made. A thread's view says
- * of each location which is the oldest that it may still see; it grows by what the thread does, and by
- * joining views: that of a release store when an acquire load saw it, that of all seq_cst fences before at a
- * seq_cst fence. Views carry clocks, by which plain accesses are compared: one happens before another when
- * its thread's clock then is in the other's view.
+ * Each word (location) has the list of its stores, in the order in which they were made. A thread's view
+ * holds, for each location, the oldest store that it may still see. The view grows by the thread's own
+ * operations and by joining other views. An acquire load joins the view of the release store it saw; a
+ * seq_cst fence joins those of all earlier seq_cst fences. Views carry clocks to compare plain accesses: one
+ * happens before another when its clock is in the other thread's view.
  *
- * Real memory always holds the newest store, so that what is not told here (system calls, libraries) reads
- * on.
+ * Real memory always holds the newest store, so that code outside the model (system calls, libraries) can
+ * read it.
  *
- * From run to run stays: which location has which address, and which threads ever used it. Only words that
- * one thread stores and another uses are worth a switch of threads.
+ * Two facts stay from run to run: which address a location has, and which threads ever used it. Only words
+ * that one thread stores and another uses are worth a switch of threads.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +27,10 @@
 
 struct store {
 	uint64_t value;
-	const struct view *given; /* what an acquire load that sees it learns; NULL: nothing */
+	const struct view *given; /* what an acquire load of this store learns; NULL: nothing */
 };
 
-/* rewritten: plain bytes were written over it; what stands there now is all that can be seen */
+/* rewritten: plain bytes were written over it; only the present value can be seen */
 struct location {
 	uintptr_t canonical;
 	unsigned users, writers; /* bits, over all runs */
@@ -84,7 +84,7 @@ view_copy(struct view *to, const struct view *from)
 {
 	memcpy(to->clock, from->clock, sizeof(to->clock));
 	memcpy(to->at, from->at, model.count * sizeof(to->at[0]));
-	/* locations that are met later in this run */
+	/* locations that this run has not met yet */
 	memset(to->at + model.count, 0, (LOCATIONS - model.count) * sizeof(to->at[0]));
 }
 
@@ -180,7 +180,7 @@ location_rewritten(unsigned index)
 	model.locations[index].rewritten = true;
 }
 
-/* Who uses it is remembered; a word that turns out to be shared makes what was tried before too little. */
+/* Remember the word's user. If the word turns out to be shared, the choices tried so far are incomplete. */
 static void
 note_user(struct location *l, bool is_writer)
 {
@@ -195,7 +195,7 @@ note_user(struct location *l, bool is_writer)
 		learned_something();
 }
 
-/* Another thread may go on; then the location as it is now. */
+/* Another thread may go on first. Returns the location as it is then. */
 static struct location *
 arrive(void *address, unsigned size, bool is_writer, uintptr_t pc, unsigned *ret_index)
 {
@@ -311,7 +311,7 @@ model_load(void *address, unsigned size, memory_order order, uintptr_t pc)
 	return s->value;
 }
 
-/* The newest of its location from here on. before: what an exchange saw, whose release sequence goes on. */
+/* Make this the newest store of the location. before: what an exchange saw, whose sequence goes on. */
 static void
 add_store(struct location *l, unsigned index, void *address, unsigned size, uint64_t value,
 	  memory_order order, const struct view *before)
@@ -434,10 +434,7 @@ model_fence(memory_order order, uintptr_t pc)
 	}
 }
 
-/*
- * To the compiler only. Directly behind a seq_cst exchange the sources use it where the machine's exchange is
- * a full fence.
- */
+/* A compiler fence. After a seq_cst exchange the sources use it where that is a full fence. */
 void
 model_signal_fence(memory_order order)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread reads while another takes the next generation in and unmaps the old arena (PROTOCOLS.md, Move):
- * nobody reads what is no longer mapped, and each read is of one arena.
+ * One thread reads while another takes in the next generation and unmaps the old arena (PROTOCOLS.md, Move).
+ * No thread reads unmapped memory, and each read is of one arena.
  */
 #include <sys/eventfd.h>
 
@@ -10,15 +10,7 @@
 #include "tests/explorer/steps.h"
 #include "tests/room.h"
 
-static void
-read_once(void)
-{
-	steps_read(&pair);
-}
-
-/*
- * The same; and the pin stands in the slot of the arena that is read.
- */
+/* Begin and end a snapshot; its pin is in the slot of the arena that it reads. */
 static void
 read_where_it_is_pinned(void)
 {
@@ -31,10 +23,10 @@ read_where_it_is_pinned(void)
 	informer_end(&snap);
 }
 
-/* Of the arena that is read, for two more mappings. */
+/* descriptors of the arena that is read, for two more mappings */
 static int arrived[2][PROTOCOL_DESCRIPTORS];
 
-/* Two arenas come, one after the other; the second may have the struct of the mapping that is current now. */
+/* Take in two arenas in turn. The second may reuse the struct of the mapping that is current now. */
 static void
 take_in_two(void)
 {
@@ -50,28 +42,28 @@ take_in_two(void)
 	}
 }
 
-/* WELCOME waits in the socket. */
+/* Take in the WELCOME that waits in the socket. */
 static void
 take_in(void)
 {
 	struct informer_status status = {.size = sizeof(status)};
 
 	informer_dispatch(pair.inf);
-	/* a reader holds the old one yet, or held it */
+	/* a reader still holds the old mapping, or held it */
 	informer_dispatch(pair.inf);
 	explorer_claim(informer_status(pair.inf, &status) == 0 && status.attaches == 2, "not moved");
 }
 
 static const struct explorer_program moving = {
 	.name = "read and move",
-	.threads = {{"reader", read_once}, {"dispatch", take_in}},
+	.threads = {{"reader", steps_read}, {"dispatch", take_in}},
 	.preemptions = 2,
 	.old_values = 2,
 };
 
 static const struct explorer_program two_reading = {
 	.name = "two read, and move",
-	.threads = {{"reader", read_once}, {"other", read_once}, {"dispatch", take_in}},
+	.threads = {{"reader", steps_read}, {"other", steps_read}, {"dispatch", take_in}},
 	.preemptions = 2,
 	.old_values = 0,
 };
@@ -80,12 +72,12 @@ static int
 set_up(void **state)
 {
 	(void)state;
-	pair_begin(&pair);
-	pair_next_writer(&pair);
+	pair_begin();
+	pair_next_writer();
 	return 0;
 }
 
-/* They are mapped within a run. */
+/* Prepare descriptors for two mappings; they are mapped within a run. */
 static void
 let_two_arrive(void)
 {
@@ -108,13 +100,13 @@ static const struct explorer_program moving_twice = {
 
 #define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-TEST(nobody_reads_what_is_unmapped)
+TEST(no_thread_reads_unmapped_memory)
 {
 	explorer_expect_good(&moving);
 	explorer_expect_good(&two_reading);
 }
 
-/* The struct of a mapping is used again while a thread may still have it from before. */
+/* The struct of a mapping is reused while a thread may still hold a pointer to it. */
 TEST(a_pin_stands_in_the_slot_of_its_arena)
 {
 	let_two_arrive();

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Starts the broker on a loop that is turned by hand, and has the reader attach meanwhile.
- */
+/* Starts the broker on a loop that is turned by hand; the reader attaches meanwhile. */
 #include "tests/explorer/pair.h"
 
 #include <poll.h>
@@ -18,55 +16,55 @@
 struct pair pair;
 
 void
-pair_drain(struct pair *p)
+pair_drain(void)
 {
 	for (unsigned i = 0; i < TURNS; i++) {
-		uv_run(&p->writer->loop, UV_RUN_NOWAIT);
-		informer_dispatch(p->inf);
+		uv_run(&pair.writer->loop, UV_RUN_NOWAIT);
+		informer_dispatch(pair.inf);
 	}
 }
 
-/* The fixture's store is served. */
+/* Start a broker for the fixture's store. */
 static void
-serve(struct pair *p)
+serve(void)
 {
 	char *error = NULL;
 
-	p->store = p->writer->store->store;
-	p->pods = p->writer->store->pods;
-	if (broker_new(&p->writer->loop, &p->writer->options, &p->writer->broker, &error) < 0)
+	pair.store = pair.writer->store->store;
+	pair.pods = pair.writer->store->pods;
+	if (broker_new(&pair.writer->loop, &pair.writer->options, &pair.writer->broker, &error) < 0)
 		abort();
-	store_on_commit(p->store, broker_wake, p->writer->broker);
+	store_on_commit(pair.store, broker_wake, pair.writer->broker);
 }
 
 static void
-serve_no_more(struct pair *p)
+serve_no_more(void)
 {
-	store_on_commit(p->store, NULL, NULL);
-	broker_free(p->writer->broker);
-	p->writer->broker = NULL;
-	while (uv_run(&p->writer->loop, UV_RUN_DEFAULT) != 0)
+	store_on_commit(pair.store, NULL, NULL);
+	broker_free(pair.writer->broker);
+	pair.writer->broker = NULL;
+	while (uv_run(&pair.writer->loop, UV_RUN_DEFAULT) != 0)
 		;
 }
 
 void
-pair_begin(struct pair *p)
+pair_begin(void)
 {
 	struct informer_options options = {.size = sizeof(options), .reader_name = "explored"};
 	struct informer_status status = {.size = sizeof(status)};
 
-	/* each run would say it again */
+	/* silence messages that each run would repeat */
 	log_open_plain(LOG_LEVEL_ERROR, "");
-	p->writer = broker_fixture_new();
-	uv_loop_init(&p->writer->loop);
-	serve(p);
-	broker_fixture_pod(p->writer, "first");
-	options.socket_path = p->writer->socket;
-	if (informer_attach(&options, &p->inf) < 0)
+	pair.writer = broker_fixture_new();
+	uv_loop_init(&pair.writer->loop);
+	serve();
+	broker_fixture_pod(pair.writer, "first");
+	options.socket_path = pair.writer->socket;
+	if (informer_attach(&options, &pair.inf) < 0)
 		abort();
 	for (unsigned i = 0; i < TURNS && !status.attached; i++) {
-		pair_drain(p);
-		informer_status(p->inf, &status);
+		pair_drain();
+		informer_status(pair.inf, &status);
 	}
 	if (!status.attached) {
 		fprintf(stderr, "pair: not attached: %s\n", status.reason);
@@ -75,33 +73,33 @@ pair_begin(struct pair *p)
 }
 
 void
-pair_next_writer(struct pair *p)
+pair_next_writer(void)
 {
-	serve_no_more(p);
-	broker_fixture_replace(p->writer, false);
-	serve(p);
-	/* it hears the hang-up, and greets the next one, which answers */
-	informer_dispatch(p->inf);
+	serve_no_more();
+	broker_fixture_replace(pair.writer, false);
+	serve();
+	/* the reader sees the hang-up and greets the next broker, which answers */
+	informer_dispatch(pair.inf);
 	for (unsigned i = 0; i < TURNS; i++)
-		uv_run(&p->writer->loop, UV_RUN_NOWAIT);
-	/* that no answer came yet is nothing to look at: whether it is time for that differs by run */
-	timerfd_settime(p->inf->timer, 0, &(struct itimerspec){0}, NULL);
+		uv_run(&pair.writer->loop, UV_RUN_NOWAIT);
+	/* disarm the timer for a missing answer: whether it is due would differ by run */
+	timerfd_settime(pair.inf->timer, 0, &(struct itimerspec){0}, NULL);
 }
 
 void
-pair_end(struct pair *p)
+pair_end(void)
 {
-	informer_detach(p->inf);
-	serve_no_more(p);
-	uv_loop_close(&p->writer->loop);
-	broker_fixture_free(p->writer);
+	informer_detach(pair.inf);
+	serve_no_more();
+	uv_loop_close(&pair.writer->loop);
+	broker_fixture_free(pair.writer);
 }
 
 int
 pair_set_up(void **state)
 {
 	(void)state;
-	pair_begin(&pair);
+	pair_begin();
 	return 0;
 }
 
@@ -109,11 +107,11 @@ int
 pair_tear_down(void **state)
 {
 	(void)state;
-	pair_end(&pair);
+	pair_end();
 	return 0;
 }
 
-/* Time stands still here: nothing asks the fixture to move it. */
+/* Time stands still here: the fixture must not move it. */
 void
 test_clock_move(uint64_t ms)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer and a reader that is attached to it, both whole and real, in one real thread: what most of the
- * explorer's programs begin with. Threads of a program then call the one or the other.
+ * A writer and a reader attached to it, both complete and real, in one real thread. Most of the explorer's
+ * programs begin with this pair; their threads then call the writer or the reader.
  */
 #ifndef TESTS_EXPLORER_PAIR_H
 #define TESTS_EXPLORER_PAIR_H
@@ -15,17 +15,16 @@ struct pair {
 	struct informer *inf;
 };
 
-/* One pod, "first", version 1, is there and published; the resource is synced. Aborts when it cannot be had.
- */
-void pair_begin(struct pair *p);
-void pair_end(struct pair *p);
-/* The pair of a program's tests, and for cmocka its set-up and tear-down alone. */
+/* Start with one published pod, "first", version 1, in a synced resource. Aborts on failure. */
+void pair_begin(void);
+void pair_end(void);
+/* The pair of all tests of a program; set-up and tear-down for cmocka. */
 extern struct pair pair;
 int pair_set_up(void **state);
 int pair_tear_down(void **state);
-/* The writer ends, and another begins, with an arena that is empty: WELCOME waits in the reader's socket. */
-void pair_next_writer(struct pair *p);
-/* Let both do what waits for them, until nothing does. */
-void pair_drain(struct pair *p);
+/* The writer ends and another begins with an empty arena: WELCOME waits in the reader's socket. */
+void pair_next_writer(void);
+/* Turn both until neither has anything to do. */
+void pair_drain(void);
 
 #endif

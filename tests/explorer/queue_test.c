@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handler with an event loop, and a writer whose commits push into its queue, overflow it and reopen it
- * (PROTOCOLS.md, Queue): what is told are states in order, the last one is told, nobody sleeps over it, and
- * what an entry refers to is not reused while it is read.
+ * A handler has an event loop, and a writer's commits push into its queue, overflow it and reopen it
+ * (PROTOCOLS.md, Queue). The handler is told states in order, and the last one. No thread sleeps through an
+ * event. What an entry refers to is not reused while it is read.
  */
 #include "reader-lib/attach/mapping.h"
 #include "tests/explorer/explorer.h"
@@ -11,7 +11,7 @@
 
 static unsigned told, commits;
 
-/* The pod's version is its number of the commit. */
+/* The pod's version is the number of its commit. */
 static void
 on_state(const struct informer_object *o)
 {
@@ -26,19 +26,19 @@ static void
 change(void)
 {
 	for (unsigned i = 2; i < commits; i++)
-		steps_replace(&pair, "first", i);
-	/* the last one finds room, and nothing comes behind it that would tell of it */
+		steps_replace("first", i);
+	/* the last commit finds room, and no later commit would tell of it */
 	fan_out_set_limits(pair.writer->fan_out, FAN_OUT_LIMITS);
-	steps_replace(&pair, "first", commits);
+	steps_replace("first", commits);
 }
 
 static void
 hear_all(void)
 {
-	steps_hear(&pair, &told, commits);
+	steps_hear(&told, commits);
 }
 
-/* The reader was woken before, so nothing is armed, and there is one more commit. */
+/* The reader was woken before, so its slot is not armed; one more commit follows. */
 static void
 one_commit(void)
 {
@@ -76,41 +76,23 @@ set_up(void **state)
 
 	(void)state;
 	steps_listen(&options, on_state);
-	pair_begin(&pair);
-	steps_replace(&pair, "first", 1);
+	pair_begin();
+	steps_replace("first", 1);
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
 		return -1;
-	pair_drain(&pair);
+	pair_drain();
 	return told == 1 ? 0 : -1;
 }
 
 #define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-TEST(each_change_is_told)
-{
-	explorer_expect_good(&keeping_up);
-}
+TEST_GOOD(each_change_is_told, keeping_up)
+TEST_GOOD(overflows_lose_nothing, overflowing)
 
-TEST(overflows_lose_nothing)
-{
-	explorer_expect_good(&overflowing);
-}
+TEST_FOUND(weaker_orders_are_found_with_room, keeping_up,
+	   {"P4: the reader's fence dropped", "slot_fence", "arm_for_handlers", EXPLORER_FENCE, 0,
+	    EXPLORER_DROP})
 
-TEST(weaker_orders_are_found)
-{
-	static const struct explorer_fault faults[] = {
-		{"P2: head relaxed", "ring_out_publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
-		{"P4: the writer's fence dropped", "slot_fence", "broker_wake", EXPLORER_FENCE, 0,
-		 EXPLORER_DROP},
-		{0},
-	};
-
-	static const struct explorer_fault faults_of_one[] = {
-		{"P4: the reader's fence dropped", "slot_fence", "arm_for_handlers", EXPLORER_FENCE, 0,
-		 EXPLORER_DROP},
-		{0},
-	};
-
-	explorer_expect_found(&keeping_up, faults_of_one);
-	explorer_expect_found(&overflowing, faults);
-}
+TEST_FOUND(weaker_orders_are_found_at_overflows, overflowing,
+	   {"P2: head relaxed", "ring_out_publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+	   {"P4: the writer's fence dropped", "slot_fence", "broker_wake", EXPLORER_FENCE, 0, EXPLORER_DROP})

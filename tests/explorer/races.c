@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plain accesses: of each 8 bytes of memory that is ours, which thread was there last and at which time of
- * its clock. Two accesses that conflict race when the later one's thread does not know that time of the
- * other's. Nothing that is plain is a choice: without races it does not matter when it happens.
+ * Plain accesses. For each 8 bytes of known memory: the last threads that used them, and when by their
+ * clocks. Two conflicting accesses race when the later thread does not know the clock of the earlier access.
+ * A plain access is never a choice: without races its time does not matter.
  */
 #include <string.h>
 
@@ -16,10 +16,10 @@
 struct access {
 	uint16_t clock;
 	uint8_t bytes;  /* which of the 8 */
-	uint8_t region; /* by which mapping, where several are of one memory */
+	uint8_t region; /* through which mapping, where several map the same memory */
 };
 
-/* 8 bytes of memory: who was there last in this run. */
+/* 8 bytes of memory, and their last accesses in this run. */
 struct granule {
 	uint32_t run;
 	uint8_t writer;
@@ -34,7 +34,7 @@ struct shadow_page {
 	struct granule *granules;
 };
 
-/* Pages that were punched in this run, and what the thread knew that had it done. */
+/* Pages punched in this run, and what the punching thread knew. */
 struct punched {
 	unsigned long run;
 	uintptr_t start;
@@ -178,7 +178,7 @@ model_plain(const void *address, size_t length, bool is_write, uintptr_t pc)
 	uintptr_t canonical, at = (uintptr_t)address;
 	struct region *r;
 
-	/* what a thread has on its stack is most of what it does */
+	/* most accesses are to the thread's own stack */
 	if (at - (uintptr_t)running->stack < STACK_BYTES || length == 0)
 		return;
 	r = region_of(at, &canonical);
@@ -203,7 +203,7 @@ model_plain(const void *address, size_t length, bool is_write, uintptr_t pc)
 	}
 }
 
-/* An atomic access meets plain ones. */
+/* An atomic access conflicts with plain ones. */
 void
 races_atomic(const struct region *r, uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc)
 {

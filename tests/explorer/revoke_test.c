@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader is revoked while it begins, looks up, reads and ends, beside commits that replace what it reads,
- * bury it, punch it, and use its places again once it has let go (PROTOCOLS.md, Revoke): what it is told is
- * right, or EXPIRED, or not ready; nothing that it reads is written but by zeros.
+ * A reader is revoked while it begins, looks up, reads and ends. Meanwhile commits replace what it reads,
+ * bury it, punch it, and reuse its places once the reader has let go (PROTOCOLS.md, Revoke). A call is right,
+ * or says EXPIRED or NOT_READY. Only zeros are written over what the reader reads.
  */
 #include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"
@@ -22,15 +22,15 @@ revoke_it(void)
 {
 	struct client *client = pair.writer->broker->clients;
 
-	steps_replace(&pair, "first", 2);
+	steps_replace("first", 2);
 	store_revoke(pair.store, client->slot);
 	client_hang_up(client);
-	steps_replace(&pair, "first", 3);
-	steps_replace(&pair, "first", 4);
-	/* if it has let go by now it loses the slot, and its places are anybody's */
+	steps_replace("first", 3);
+	steps_replace("first", 4);
+	/* a reader that has let go by now loses the slot, and its places may be reused */
 	explorer_ring();
 	store_reclaim(pair.store);
-	steps_replace(&pair, "first", 5);
+	steps_replace("first", 5);
 }
 
 static bool
@@ -43,7 +43,7 @@ has_expired(const struct informer_snapshot *snap)
 	return r == INFORMER_E_EXPIRED;
 }
 
-/* What was read was right, or the snapshot has expired. What was lent may be zero by now if it has. */
+/* What was read is right, or the snapshot has expired; then lent memory may be zero. */
 static void
 look(const struct informer_snapshot *snap)
 {
@@ -91,7 +91,7 @@ static const struct explorer_program revoking = {
 	.old_values = 1,
 };
 
-/* A pod of version 1, of which a part has pages for itself. */
+/* A pod of version 1, one part of which has pages of its own. */
 static int
 put_large(void)
 {
@@ -111,8 +111,8 @@ set_up(void **state)
 	struct informer_snapshot snap;
 
 	(void)state;
-	pair_begin(&pair);
-	steps_put_many(&pair);
+	pair_begin();
+	steps_put_many();
 	if (put_large() < 0 || informer_resource_open(pair.inf, "pods", &pods) < 0 ||
 	    informer_path_compile(pair.inf, LARGE_PATH, strlen(LARGE_PATH), &large_path) < 0 ||
 	    informer_begin(pair.inf, &snap) < 0)
@@ -128,26 +128,16 @@ tear_down(void **state)
 {
 	(void)state;
 	informer_path_free(large_path);
-	pair_end(&pair);
+	pair_end();
 	return 0;
 }
 
 #define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
 
-TEST(what_a_revoked_reader_sees_is_right_or_zero)
-{
-	explorer_expect_good(&revoking);
-}
+TEST_GOOD(what_a_revoked_reader_sees_is_right_or_zero, revoking)
 
-TEST(weaker_orders_are_found)
-{
-	static const struct explorer_fault faults[] = {
-		{"V1 dropped", "slot_close", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
-		{"R2'' dropped", "slot_is_closed", "open_snapshot", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
-		{"S2' dropped", "slot_is_closed", "shortcut_by_key", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
-		{"R3' dropped", "slot_is_closed", "snapshot_validate", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
-		{0},
-	};
-
-	explorer_expect_found(&revoking, faults);
-}
+TEST_FOUND(weaker_orders_are_found, revoking,
+	   {"V1 dropped", "slot_close", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
+	   {"R2'' dropped", "slot_is_closed", "open_snapshot", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
+	   {"S2' dropped", "slot_is_closed", "shortcut_by_key", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
+	   {"R3' dropped", "slot_is_closed", "snapshot_validate", EXPLORER_LOAD, 0, EXPLORER_REPEAT})

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ring of a queue (PROTOCOLS.md, Queue): a look while the writer reopens it and fills it again, where
- * what the look throws away as overflowed never has an entry of the next opening in it; and a reader of a
- * full ring whose places are filled anew, where no entry is overwritten that is not read yet.
+ * The ring of a queue (PROTOCOLS.md, Queue). A reader looks while the writer reopens the ring and fills it
+ * again: what the reader discards as overflowed contains no entry of the next opening. A reader empties a
+ * full ring whose places are refilled: no unread entry is overwritten.
  */
 #include "reader-lib/events/ring.h"
 #include "tests/explorer/explorer.h"
 #include "tests/room.h"
 #include "writer/serve/ring_out.h"
 
-#define READ_BEFORE 3u /* entries of the first opening, all read when it overflowed */
+#define READ_BEFORE 3u /* entries of the first opening, all read before the overflow */
 #define SEQ_OF_PIN 40u /* the root that the reader has pinned, and the base of the second opening */
 
 static struct queue_cursor cursor;
@@ -46,8 +46,8 @@ look(void)
 		return;
 	explorer_claim(r == 0, "the look says %d", r);
 	/*
-	 * What is overflowed is thrown away up to that head, and made up for by the pinned root. An entry
-	 * that came behind that root is nowhere then.
+	 * The reader discards an overflowed ring up to this head and catches up from the pinned root. An
+	 * entry newer than that root would be lost.
 	 */
 	explorer_claim(look.open || look.head == READ_BEFORE,
 		       "overflowed, with an entry of the next opening below its head");
@@ -57,7 +57,7 @@ look(void)
 		explorer_claim(ring_entry(&ring, READ_BEFORE).seq == SEQ_OF_PIN + 1, "half an entry");
 }
 
-/* A queue that overflowed, and whose reader has read all that was in it. */
+/* A queue that overflowed after its reader had read everything in it. */
 static void
 overflow(void)
 {
@@ -80,7 +80,7 @@ static const struct explorer_program reopening = {
 	.old_values = 3,
 };
 
-/* The first place of a full ring is read, and filled with what comes next. */
+/* Read the first place of a full ring, which is refilled with the next entry. */
 static void
 read_first(void)
 {
@@ -134,31 +134,14 @@ tear_down(void **state)
 
 #define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
 
-TEST(no_order_hides_what_came_after_reopening)
-{
-	explorer_expect_good(&reopening);
-}
+TEST_GOOD(no_order_hides_what_came_after_reopening, reopening)
+TEST_GOOD(no_unread_entry_is_overwritten, full)
 
-TEST(no_unread_entry_is_overwritten)
-{
-	explorer_expect_good(&full);
-}
+TEST_FOUND(weaker_orders_are_found_at_reopening, reopening,
+	   {"P2: head relaxed", "ring_out_publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+	   {"Q2: head relaxed", "ring_look", NULL, EXPLORER_LOAD, 1, EXPLORER_RELAX},
+	   {"P1: OPEN relaxed", "ring_out_begin", NULL, EXPLORER_STORE, 2, EXPLORER_RELAX})
 
-TEST(weaker_orders_are_found)
-{
-	static const struct explorer_fault faults[] = {
-		{"P2: head relaxed", "ring_out_publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
-		{"Q2: head relaxed", "ring_look", NULL, EXPLORER_LOAD, 1, EXPLORER_RELAX},
-		{"P1: OPEN relaxed", "ring_out_begin", NULL, EXPLORER_STORE, 2, EXPLORER_RELAX},
-		{0},
-	};
-
-	static const struct explorer_fault faults_of_full[] = {
-		{"Q5: consumed relaxed", "ring_consume", NULL, EXPLORER_STORE, 2, EXPLORER_RELAX},
-		{"P2: consumed loaded relaxed", "take_consumed", NULL, EXPLORER_LOAD, 0, EXPLORER_RELAX},
-		{0},
-	};
-
-	explorer_expect_found(&reopening, faults);
-	explorer_expect_found(&full, faults_of_full);
-}
+TEST_FOUND(weaker_orders_are_found_in_a_full_ring, full,
+	   {"Q5: consumed relaxed", "ring_consume", NULL, EXPLORER_STORE, 2, EXPLORER_RELAX},
+	   {"P2: consumed loaded relaxed", "take_consumed", NULL, EXPLORER_LOAD, 0, EXPLORER_RELAX})

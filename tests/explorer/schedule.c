@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which thread goes on, and which run comes next: depth first over all choices within the bounds.
+ * Chooses which thread goes on, and which run comes next: depth first over all choices within the bounds.
  *
- * A run is the list of its choices. The next one has the same list up to the last choice that has a way left,
- * and takes that. At each of them the first way is to go on as before: the thread that runs, the newest
- * value. What else is taken counts against a bound; only when a thread is through, or sleeps, is any other
- * free.
+ * A run is the list of its choices. The next run repeats the list up to the last choice that has a way left,
+ * and takes that way. The first way of each choice goes on as before: the same thread, the newest value. Any
+ * other way counts against a bound, unless the thread has ended or sleeps.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -38,15 +37,15 @@ static struct {
 	unsigned count;
 	ucontext_t outside;
 	struct choice choices[CHOICES];
-	unsigned depth, known; /* choices in this run; of these the ones that are laid down */
+	unsigned depth, known; /* choices of this run; how many of them are prescribed */
 	unsigned preemptions, old_values, preemption_bound, old_bound;
 	unsigned long switches, run;
 	bool bad, learned;
 	char why[600];
 	unsigned long runs, shown;
 	unsigned most_choices;
-	bool *source_fault_found; /* by one of the program's tests, which are a process each */
-	bool is_sought; /* a bad history */
+	bool *source_fault_found; /* shared by the program's tests, each of which is a process */
+	bool is_sought; /* a bad history is expected */
 	bool alone;     /* begin() or end() runs */
 	jmp_buf left;
 } plan;
@@ -101,7 +100,7 @@ choose(char kind, unsigned ways)
 	if (plan.depth == CHOICES)
 		explorer_bad("a run of more than %u choices", CHOICES);
 	if (plan.depth < plan.known) {
-		/* what is now known to be shared gives more choices than before: that run is thrown away */
+		/* a word newly known as shared gives more choices than before: discard that run */
 		if (c->kind != kind || c->ways != ways) {
 			if (!plan.learned)
 				not_repeatable(kind == 't' ? "threads" : "values");
@@ -135,7 +134,7 @@ can_go_on(const struct thread *t)
 	return !t->over && (!t->ready || t->ready(t->what));
 }
 
-/* The way-th of the threads that can go on, beginning behind `from`. */
+/* The way-th of the threads that can go on, counted from behind `from`. */
 static struct thread *
 take_way(const struct thread *from, unsigned way)
 {
@@ -191,7 +190,7 @@ leave(void)
 	abort();
 }
 
-/* This thread sleeps or is through: another one, if any can go on. */
+/* This thread sleeps or has ended: switch to another that can go on. */
 static void
 hand_over(void)
 {
@@ -199,7 +198,7 @@ hand_over(void)
 	unsigned ways = count_ways(NULL), asleep = 0;
 
 	if (ways > 0) {
-		/* It may be itself that is ready by now. */
+		/* this thread itself may be ready by now */
 		struct thread *next = take_way(NULL, choose('t', ways));
 
 		if (next != self)
@@ -266,7 +265,7 @@ damage_here(uintptr_t pc, enum explorer_operation operation)
 
 /* ---- runs ---- */
 
-/* As the first thread, before the others or behind them. False: it was bad. */
+/* Run begin() or end() as the first thread, without the others. False: it was bad. */
 static bool
 run_alone(void (*what)(void))
 {
@@ -312,7 +311,7 @@ one_run(void)
 	model_begin();
 	if (plan.program->begin && !run_alone(plan.program->begin))
 		return;
-	/* what was done so far is how it was when the threads begin */
+	/* what begin() did is the state before the threads begin */
 	plan.run++;
 	model_begin();
 	switch_to(take_way(NULL, choose('t', count_ways(NULL))));
@@ -326,7 +325,7 @@ one_run(void)
 	}
 }
 
-/* Lay down what the next run takes. False: there is none. */
+/* Prescribe the choices of the next run. False: there is none. */
 static bool
 next_run(void)
 {
@@ -349,7 +348,7 @@ all_runs(void)
 		one_run();
 		if (plan.bad)
 			return false;
-		/* from the beginning, with more words that are shared */
+		/* start over with more shared words */
 		if (plan.learned)
 			plan.known = 0;
 	} while (plan.learned || next_run());
@@ -365,7 +364,7 @@ seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* In a program that is linked with a source in which a fault was put (module.mk): what it is. */
+/* In a program built with a faulty source (module.mk): the fault's name. */
 extern const char explorer_source_fault[] __attribute__((weak));
 
 __attribute__((constructor)) static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader looks objects up by their key, through the shortcut, while the writer changes them (PROTOCOLS.md,
- * Shortcut): what it finds is the object as the root that it pinned has it, the same when it looks twice.
+ * A reader looks objects up by key through the shortcut while the writer changes them (PROTOCOLS.md,
+ * Shortcut). It finds the object as the pinned root has it, the same when it looks twice.
  */
 #include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"
@@ -11,12 +11,12 @@
 static struct informer_resource *pods;
 static uint64_t seq_of_first;
 
-/* Each change is one commit, so each root's seq says which version of the pod it has. */
+/* Each change is one commit, so a root's seq tells the pod's version. */
 static void
 change(void)
 {
-	steps_replace(&pair, "first", 2);
-	steps_replace(&pair, "first", 3);
+	steps_replace("first", 2);
+	steps_replace("first", 3);
 }
 
 static void
@@ -59,9 +59,9 @@ set_up(void **state)
 	struct informer_snapshot snap;
 
 	(void)state;
-	pair_begin(&pair);
-	steps_put_many(&pair);
-	steps_put(&pair, "first", 1);
+	pair_begin();
+	steps_put_many();
+	steps_put("first", 1);
 	if (informer_resource_open(pair.inf, "pods", &pods) < 0 || informer_begin(pair.inf, &snap) < 0)
 		return -1;
 	seq_of_first = snapshot_of(&snap)->root->seq;
@@ -72,20 +72,10 @@ set_up(void **state)
 
 #define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-TEST(a_look_up_shows_the_pinned_root)
-{
-	explorer_expect_good(&looking_up);
-}
+TEST_GOOD(a_look_up_shows_the_pinned_root, looking_up)
 
-TEST(weaker_orders_are_found)
-{
-	static const struct explorer_fault faults[] = {
-		{"C1: the cell relaxed", "change_key", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
-		{"S2: the cell loaded relaxed", "shortcut_by_key", NULL, EXPLORER_LOAD, 0, EXPLORER_RELAX},
-		{"C1: no cell", "change_key", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
-		{"W1 relaxed", "publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
-		{0},
-	};
-
-	explorer_expect_found(&looking_up, faults);
-}
+TEST_FOUND(weaker_orders_are_found, looking_up,
+	   {"C1: the cell relaxed", "change_key", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+	   {"S2: the cell loaded relaxed", "shortcut_by_key", NULL, EXPLORER_LOAD, 0, EXPLORER_RELAX},
+	   {"C1: no cell", "change_key", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
+	   {"W1 relaxed", "publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX})

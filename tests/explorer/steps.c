@@ -9,10 +9,10 @@
 
 #include "tests/explorer/explorer.h"
 
-#define PODS 17u /* a resource of fewer has no shortcut */
+#define PODS 17u /* a resource with fewer objects has no shortcut */
 
 void
-steps_put(struct pair *p, const char *name, unsigned version)
+steps_put(const char *name, unsigned version)
 {
 	char text[256];
 
@@ -20,34 +20,34 @@ steps_put(struct pair *p, const char *name, unsigned version)
 		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u\","
 		 "\"resourceVersion\":\"%u\"}}",
 		 name, version);
-	explorer_claim(store_fixture_put(p->writer->store, text) == 0, "not put");
-	explorer_claim(store_commit(p->store) == 0, "no commit");
+	explorer_claim(store_fixture_put(pair.writer->store, text) == 0, "not put");
+	explorer_claim(store_commit(pair.store) == 0, "no commit");
 }
 
 void
-steps_replace(struct pair *p, const char *name, unsigned version)
+steps_replace(const char *name, unsigned version)
 {
-	steps_put(p, name, version);
-	store_reclaim(p->store);
+	steps_put(name, version);
+	store_reclaim(pair.store);
 }
 
 void
-steps_put_many(struct pair *p)
+steps_put_many(void)
 {
 	char name[16];
 
 	for (unsigned i = 0; i < PODS; i++) {
 		snprintf(name, sizeof(name), "pod-%u", i);
-		steps_put(p, name, 1);
+		steps_put(name, 1);
 	}
 }
 
 void
-steps_commit(struct pair *p, const char *version)
+steps_commit(const char *version)
 {
-	store_set_version(p->store, p->pods, version, 3);
-	explorer_claim(store_commit(p->store) == 0, "no commit");
-	store_reclaim(p->store);
+	store_set_version(pair.store, pair.pods, version, 3);
+	explorer_claim(store_commit(pair.store) == 0, "no commit");
+	store_reclaim(pair.store);
 }
 
 static void (*state_told)(const struct informer_object *o);
@@ -79,12 +79,12 @@ steps_listen(struct informer_handler_options *options, void (*on_state)(const st
 }
 
 void
-steps_hear(struct pair *p, const unsigned *told, unsigned last)
+steps_hear(const unsigned *told, unsigned last)
 {
 	while (*told < last) {
-		struct pollfd fd = {.fd = informer_fd(p->inf), .events = POLLIN};
+		struct pollfd fd = {.fd = informer_fd(pair.inf), .events = POLLIN};
 
-		if (!informer_dispatch(p->inf) && *told < last)
+		if (!informer_dispatch(pair.inf) && *told < last)
 			poll(&fd, 1, -1);
 	}
 }
@@ -101,11 +101,11 @@ steps_version(const struct informer_object *object)
 }
 
 void
-steps_read(struct pair *p)
+steps_read(void)
 {
 	struct informer_snapshot snap;
 	struct informer_moment moment;
-	int r = informer_begin(p->inf, &snap);
+	int r = informer_begin(pair.inf, &snap);
 
 	explorer_claim(r == 0, "begin says %s", informer_error_name(r));
 	r = informer_snapshot_moment(&snap, &moment);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compiler calls at each access to memory under -fsanitize=thread. While nothing is explored they do
- * what they stand for, and that is all.
+ * The functions that the compiler calls at each memory access under -fsanitize=thread. While nothing is
+ * explored they only perform the access.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define PC ((uintptr_t)__builtin_return_address(0))
 #define EXPORT __attribute__((visibility("default")))
 
-/* No header has them: they are between the compiler and its sanitizer. */
+/* No header declares them: they are private to the compiler and its sanitizer. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 EXPORT void
@@ -125,42 +125,18 @@ EXPORT void *__tsan_memset(void *to, int value, size_t length) __attribute__((al
 
 /* ---- atomic ---- */
 
-static uint64_t
-set(uint64_t before, uint64_t argument)
-{
-	(void)before;
-	return argument;
-}
-
-static uint64_t
-add(uint64_t before, uint64_t argument)
-{
-	return before + argument;
-}
-
-static uint64_t
-subtract(uint64_t before, uint64_t argument)
-{
-	return before - argument;
-}
-
-static uint64_t
-both(uint64_t before, uint64_t argument)
-{
-	return before & argument;
-}
-
-static uint64_t
-either(uint64_t before, uint64_t argument)
-{
-	return before | argument;
-}
-
-static uint64_t
-one_of(uint64_t before, uint64_t argument)
-{
-	return before ^ argument;
-}
+#define CHANGE(name, result)                                                                                 \
+	static uint64_t name(uint64_t before, uint64_t argument)                                             \
+	{                                                                                                    \
+		(void)before;                                                                                \
+		return result;                                                                               \
+	}
+CHANGE(set, argument)
+CHANGE(add, before + argument)
+CHANGE(subtract, before - argument)
+CHANGE(both, before & argument)
+CHANGE(either, before | argument)
+CHANGE(one_of, before ^ argument)
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): bits is part of names */
 #define FETCH(bits, name, what, change)                                                                      \
@@ -190,7 +166,7 @@ one_of(uint64_t before, uint64_t argument)
 		return 0;                                                                                    \
 	}
 
-/* clang's: what was there is returned */
+/* clang's form, which returns the old value */
 #define EXCHANGE_VALUE(bits)                                                                                 \
 	EXPORT uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                    \
 		uint##bits##_t *at, uint##bits##_t expected, uint##bits##_t value, int order, int failed)    \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory that a program under exploration uses, and how it is put back after each run.
+ * Manages the memory of an explored program, and puts it back after each run.
  *
- * Ours are: the program's variables; what it takes by malloc(), from a pool that gives nothing out twice;
- * what it maps. Several mappings of one file are one memory, known by the first. A page is copied before it
- * is written for the first time, and copied back when the run is over, so a run costs what it wrote.
+ * The explorer knows the program's variables, its malloc()ed memory (from a pool that never reuses memory),
+ * and its mappings. Several mappings of one file count as one memory, known by the first. A page is copied
+ * before its first write and copied back after the run, so a run costs only what it wrote.
  *
- * What libraries write there is to be told: of libsodium's hashes it is.
+ * Writes by libraries must be reported here: those of libsodium's hashes are.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -31,15 +31,15 @@
 #define OWN_MEMORY 0x10000000000ull
 
 struct saved_page {
-	unsigned long run; /* in which it was copied, or found to be as the copy */
+	unsigned long run; /* in which it was copied, or found equal to the copy */
 	uint8_t bytes[PAGE];
 };
 
 /*
  * saved     of each page the copy, or NULL
- * of        the region that was first mapped of the same file; itself otherwise
- * in_run    mapped while a run was under way; ends with it
- * gone      unmapped while a run was under way; is back after it
+ * of        the region that first mapped the same file; otherwise this region
+ * in_run    mapped during the present run; ends with the run
+ * gone      unmapped during the present run; back after the run
  */
 struct region {
 	uintptr_t start;
@@ -65,11 +65,11 @@ static struct {
 	struct dirty dirty[PAGES];
 	size_t dirty_count;
 	struct region *last;
-	uintptr_t next; /* where own memory goes */
+	uintptr_t next; /* where the explorer's own memory is mapped next */
 	bool open[FDS];
-	uint64_t counts[FDS]; /* + 1, of those that are eventfds; 0: no eventfd */
+	uint64_t counts[FDS]; /* of eventfds their count + 1; 0: no eventfd */
 	unsigned random, kept_random;
-	bool descriptors; /* there may be some to close, and mappings */
+	bool descriptors; /* the run may have opened descriptors or made mappings */
 } world = {.next = OWN_MEMORY};
 
 void *__real_realloc(void *p, size_t bytes);
@@ -84,7 +84,7 @@ int __real_crypto_generichash_final(crypto_generichash_state *state, unsigned ch
 
 /* ---- regions ---- */
 
-/* At the same addresses in each process, as far as that can be had, so that runs come in the same order. */
+/* The same addresses in each process, where possible, so that runs come in the same order. */
 void *
 own_memory(size_t bytes)
 {
@@ -118,7 +118,7 @@ add_region(uintptr_t start, size_t length, const char *name)
 	return r;
 }
 
-/* Other mappings of the same file are known by one of them from here on. */
+/* Other mappings of the same file are then known by one of them. */
 static void
 forget_region(struct region *r)
 {
@@ -223,7 +223,7 @@ region_touched(uintptr_t address, size_t length)
 
 /* ---- from run to run ---- */
 
-/* What an eventfd counts, + 1; 0: it is none. */
+/* An eventfd's count + 1; 0: no eventfd. */
 static uint64_t
 eventfd_count(int fd)
 {
@@ -249,7 +249,7 @@ world_keep(void)
 	for (unsigned i = 0; i < world.count; i++) {
 		struct region *r = &world.regions[i];
 
-		/* what was copied for an earlier program may have changed since */
+		/* a page copied for an earlier program may have changed since */
 		for (size_t k = 0; r->length && k <= (r->length - 1) / PAGE; k++)
 			if (r->saved[k]) {
 				__real_munmap(r->saved[k], sizeof(*r->saved[k]));
@@ -262,7 +262,7 @@ world_keep(void)
 	}
 }
 
-/* Each eventfd counts again what it did. */
+/* Restore the count of each eventfd. */
 static void
 put_back_eventfds(void)
 {
@@ -340,7 +340,7 @@ is_ours(const void *p)
 	return (const uint8_t *)p >= world.pool && (const uint8_t *)p < world.pool + POOL_BYTES;
 }
 
-/* What was never given out before is zero. */
+/* Memory of the pool is zero until it is first given out. */
 void *
 __wrap_calloc(size_t n, size_t bytes)
 {
@@ -350,8 +350,8 @@ __wrap_calloc(size_t n, size_t bytes)
 }
 
 /*
- * Whoever reads it from here on without being ordered behind this races with it. What a library gave out
- * stays: the next run has it again.
+ * A later access that is not ordered behind this free is a race. Memory that a library allocated is kept: the
+ * next run needs it again.
  */
 void
 __wrap_free(void *p)
@@ -419,14 +419,11 @@ __wrap_mmap(void *at, size_t length, int protection, int flags, int fd, off_t of
 	char link[64], name[64] = "mapping";
 	ssize_t n;
 
-	/*
-	 * What takes the place of memory within a run could not be undone: whoever comes there finds what was
-	 * there.
-	 */
+	/* A fixed mapping within a run could not be undone; the old content stays visible. */
 	if (running && flags & MAP_FIXED && fd < 0)
 		return at;
 	p = __real_mmap(at, length, protection, flags, fd, offset);
-	/* A reservation is no memory; what replaces it is. */
+	/* a reservation is no memory; what replaces it is */
 	if (p == MAP_FAILED || protection == PROT_NONE || offset != 0)
 		return p;
 	begin();
@@ -467,7 +464,7 @@ __wrap_munmap(void *p, size_t length)
 			continue;
 		if (running) {
 			world.descriptors = true;
-			/* all that looked at it looked before */
+			/* each thread that read it must have read it before */
 			races_end(r, r->of->start, r->length, (uintptr_t)__builtin_return_address(0));
 			r->gone = true;
 			return 0;
@@ -477,7 +474,7 @@ __wrap_munmap(void *p, size_t length)
 	return __real_munmap(p, length);
 }
 
-/* Memory that is given back is zero when it is there again: it never goes here. */
+/* Pages that are given back read as zeros afterwards; the explorer keeps the pages and writes zeros. */
 int
 __wrap_madvise(void *p, size_t length, int advice)
 {
@@ -517,7 +514,7 @@ descriptors_came(void)
 	world.descriptors = true;
 }
 
-/* A descriptor from before the run is needed by the next one. */
+/* The next run needs the descriptors that were open before this run. */
 int
 __wrap_close(int fd)
 {
@@ -527,7 +524,7 @@ __wrap_close(int fd)
 
 /* ---- libraries that write ---- */
 
-/* Keys and names that are the same in each process. */
+/* Make keys and names the same in each process. */
 void
 __wrap_randombytes_buf(void *to, size_t length)
 {
