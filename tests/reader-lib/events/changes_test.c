@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer_changes_next(): a pulled handler is told what one with functions is told, in the same order, and
- * what it is lent stays until it comes back.
+ * informer_changes_next(): a pulled handler gets the same changes, in the same order, as a handler with
+ * functions. What the call lends is valid until the next call.
  */
 #include <poll.h>
 
@@ -24,18 +24,18 @@ SET_UP(set_up, pulled_world())
 
 /* ---- the stories of handlers, pulled ---- */
 
-TEST(each_change_comes_in_order)
+TEST(each_change_is_pulled_in_order)
 {
 	PLAY(w, "b1", "+a1* +b1* SYNCED", "a2;b2 c1;-a", "a1>a2 b1>b2 +c1 -a2");
 }
 
-TEST(selectors_select)
+TEST(selectors_narrow_a_pulled_handler)
 {
 	w->r->options.label_selector = "app=web";
 	PLAY(w, "b1:web c1:db", "+b1* SYNCED", "b2:db c2:web;-c", "-b1 +c2 -c2");
 }
 
-/* A filter has the user's context, though the functions have another. */
+/* The filter gets the user's context; the handler's other functions have another. */
 static bool
 is_b(void *context, const struct informer_object *object)
 {
@@ -46,7 +46,7 @@ is_b(void *context, const struct informer_object *object)
 	return informer_object_name(object, &name, &length) == 0 && name[0] == 'b';
 }
 
-TEST(a_filter_selects)
+TEST(a_filter_narrows_a_pulled_handler)
 {
 	w->r->options.filter = is_b;
 	PLAY(w, "b1 c1", "+b1* SYNCED", "a2;b2", "b1>b2");
@@ -58,18 +58,18 @@ TEST(a_full_queue_is_coalesced)
 	PLAY(w, "b1", "+a1* +b1* SYNCED", "a*70;-b c1", "COALESCED ?>a70 -b1 +c1", "c2", "c1>c2");
 }
 
-/* Where only keys are known, each deletion has its object until the next call. */
-TEST(another_lineage_comes_as_changes)
+/* Where only keys are known, a deletion has its object until the next call. */
+TEST(another_lineage_is_pulled_as_changes)
 {
 	PLAY(w, "b1 c1", "+a1* +b1* +c1* SYNCED", "REPLACE;b1 c2", "COALESCED ?>c2 -a!", "REPLACE;c9:new",
 	     "COALESCED -c! +c9 -b!");
 }
 
-TEST(a_consumer_goes_on_where_it_was)
+TEST(a_pulled_consumer_resumes_at_its_cursor)
 {
 	w->r->options.consumer = "agent";
 	PLAY(w, "b1", "BEGIN +a1* +b1* END SYNCED", "a2", "a1>a2");
-	/* what was pulled counts as told with the next call */
+	/* a change counts as acknowledged with the next call */
 	assert_int_equal(recorder_pull(w->r, 0), 0);
 	recorder_change(w->fx, "");
 	PLAY(w, "DETACH;a3 -b c1;ATTACH", "COALESCED ?>a3 -b1 +c1 SYNCED");
@@ -87,7 +87,7 @@ version_of(const struct informer_object *object)
 	return (unsigned)atoi(text);
 }
 
-/* a's update to version 2. */
+/* Pull a's update to version 2. */
 static const struct informer_change *
 lent_update(struct recorder_world *w)
 {
@@ -100,17 +100,12 @@ lent_update(struct recorder_world *w)
 	return change;
 }
 
-/* Whatever the writer does meanwhile, a change is read as it was until the next call. */
+/* A lent change reads the same until the next call, whatever the writer does meanwhile. */
 TEST(a_change_stays_until_the_next_call)
 {
 	const struct informer_change *change = lent_update(w);
 
-	for (unsigned i = 3; i < 200; i++) {
-		char text[16];
-
-		snprintf(text, sizeof(text), "a%u", i);
-		recorder_change(w->fx, text);
-	}
+	recorder_world_happen(w, "a*199");
 	assert_int_equal(change->kind, INFORMER_CHANGE_UPDATED);
 	assert_int_equal(version_of(change->object), 2);
 	assert_int_equal(version_of(change->old), 1);
@@ -118,8 +113,8 @@ TEST(a_change_stays_until_the_next_call)
 	assert_int_equal(version_of(change->object), 3);
 }
 
-/* The arena is taken back while a change is lent: the object is told again. */
-TEST(a_change_that_outlives_its_arena_comes_again)
+/* When the arena is revoked while a change is lent, the object is told again. */
+TEST(a_change_lent_from_a_revoked_arena_is_pulled_again)
 {
 	lent_update(w);
 	broker_fixture_adopt(w->fx);
@@ -129,7 +124,7 @@ TEST(a_change_that_outlives_its_arena_comes_again)
 	recorder_expect(w->r, "-a2");
 }
 
-/* A handler may be paused, removed, or its handle detached while a change is lent. */
+/* A handler may be paused or removed while a change is lent. */
 TEST(a_lent_change_ends_with_its_handler)
 {
 	recorder_add(w->r);
@@ -149,7 +144,7 @@ TEST(a_lent_change_ends_with_its_handler)
 
 /* ---- waiting ---- */
 
-/* Without time it does not wait; informer_fd() says when to come back. */
+/* With timeout 0 informer_changes_next() does not wait; informer_fd() says when to call it again. */
 TEST(an_event_loop_pulls)
 {
 	struct pollfd news = {.fd = informer_fd(w->inf), .events = POLLIN};
@@ -161,12 +156,10 @@ TEST(an_event_loop_pulls)
 	for (unsigned i = 2; i < 50; i++) {
 		char text[32];
 
-		snprintf(text, sizeof(text), "a%u", i);
-		recorder_change(w->fx, text);
+		recorder_world_update(w, i, 1, text, sizeof(text));
 		assert_int_equal(poll(&news, 1, 10000), 1);
 		while (recorder_pull(w->r, 0) > 0)
 			;
-		snprintf(text, sizeof(text), "a%u>a%u", i - 1, i);
 		recorder_expect(w->r, text);
 	}
 }
@@ -198,7 +191,7 @@ expect_pulled(pthread_t thread, int expected)
 	assert_int_equal((intptr_t)result, expected);
 }
 
-/* Who waits is woken by a change, also where informer_run() reads the news. */
+/* Each change wakes a thread that waits for it. */
 static void
 wait_for_a_change(struct recorder_world *w)
 {
@@ -210,10 +203,8 @@ wait_for_a_change(struct recorder_world *w)
 		char text[32];
 
 		start_pull(w, &thread);
-		snprintf(text, sizeof(text), "a%u", i);
-		recorder_change(w->fx, text);
+		recorder_world_update(w, i, 1, text, sizeof(text));
 		expect_pulled(thread, 1);
-		snprintf(text, sizeof(text), "a%u>a%u", i - 1, i);
 		recorder_expect(w->r, text);
 	}
 }
@@ -232,7 +223,7 @@ TEST(beside_handlers_that_run_a_waiting_thread_is_woken)
 	recorder_await_calls(w->other, 50);
 }
 
-/* Beside threads of informer_run(), too, the descriptor says when to come back. */
+/* While informer_run() has threads, informer_fd() still says when to pull. */
 TEST(beside_handlers_that_run_an_event_loop_pulls)
 {
 	struct pollfd news = {.fd = informer_fd(w->inf), .events = POLLIN};
@@ -262,7 +253,7 @@ TEST(a_wait_ends_with_its_handler)
 	start_pull(w, &thread);
 	informer_remove_handler(w->r->handler);
 	expect_pulled(thread, INFORMER_E_STOPPED);
-	/* and where another thread leads */
+	/* the same where another thread leads */
 	recorder_add(w->other);
 	assert_int_equal(informer_run(w->inf), 0);
 	recorder_await(w->other, "+a1* SYNCED");

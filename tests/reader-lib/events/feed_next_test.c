@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a turn of the feed makes of a ring that is behind its root, and of entries that say what is not so.
- */
+/* A turn of the feed with a ring that lags behind its root, and with false entries. */
 #include "reader-lib/events/handler.h"
 #include "tests/room.h"
 #include "tests/support/test_clock.h"
@@ -9,13 +7,13 @@
 #include "tests/support/writers_queue.h"
 
 #define ENTRIES 128
-#define MANY (2 * FEED_BATCH)	/* objects: more than a turn tells */
+#define MANY (2 * FEED_BATCH)	/* objects: more than one turn tells */
 
 SET_UP(set_up, recorder_world_new("a1 b1", false))
 
 /* ---- a ring behind its root ---- */
 
-/* The writer between publishing a root and pushing what is new in it: one change. */
+/* Hide one change: the state between publishing a root and pushing its entry. */
 static void
 hide_newest_entry(struct broker_fixture *fx, void *context)
 {
@@ -24,7 +22,7 @@ hide_newest_entry(struct broker_fixture *fx, void *context)
 	atomic_fetch_sub(&writers_queue(ENTRIES)->head, 1);
 }
 
-/* With the first event of the walk: what it comes to last, changes. */
+/* At the first event of the walk, change the object that the walk visits last. */
 static void
 change_the_last(struct recorder *r)
 {
@@ -35,18 +33,14 @@ change_the_last(struct recorder *r)
 	broker_fixture_do(w->fx, hide_newest_entry, NULL);
 }
 
-#define T(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
-/* What changes before the walk comes to it is told before SYNCED, though it is pushed after the walk. */
-T(what_is_still_to_be_pushed_is_told_before_synced)
+/* A change before the walk reaches its object is told before SYNCED, even if its entry is pushed later. */
+TEST(a_change_pushed_late_is_told_before_synced)
 {
-	char changes[2048], *text = NULL, *last;
-	size_t n = 0;
+	char *text, *last;
 
-	for (unsigned i = 0; i < MANY; i++)
-		n += (size_t)snprintf(changes + n, sizeof(changes) - n, "k%c%c1 ", (int)('a' + i / 26),
-				      (int)('a' + i % 26));
-	recorder_change(w->fx, changes);
+	recorder_world_many(w, MANY, 1);
 	recorder_change(w->fx, "last1");
 	w->r->options.queue_entries = ENTRIES;
 	w->r->context = w;
@@ -55,7 +49,7 @@ T(what_is_still_to_be_pushed_is_told_before_synced)
 	DISPATCH_UNTIL(w->inf, w->r->calls >= MANY + 2);
 	dispatch_all(w->inf);
 	assert_int_equal(w->r->calls, MANY + 2);
-	/* the next commit's entry stands behind the one that was missing */
+	/* the next commit's entry follows the hidden one */
 	recorder_change(w->fx, "b2");
 	DISPATCH_UNTIL(w->inf, informer_handler_has_synced(w->r->handler));
 	text = recorder_text(w->r, false);
@@ -94,11 +88,10 @@ spoil_base(struct broker_fixture *fx, void *context)
 }
 
 /*
- * An entry that says what is not so: "z" is in namespace x, and the newest change is z's; others are in
- * "default" and older.
+ * A false entry. "z" is in namespace x, and the newest change is z's. All others are in "default" and older.
  *
- * ahead, seq  its seq is so far beyond the newest change's; or, if not 0, this one
- * names       what its refs are; NULL: these
+ * ahead, seq  its seq is this far beyond the newest change's; or, if seq is not 0, seq
+ * names       the objects its refs lead to; NULL: the refs are given
  */
 struct lie {
 	enum queue_kind kind;
@@ -132,7 +125,7 @@ push_lie(struct broker_fixture *fx, void *context)
 	atomic_store(&q->head, head + 1);
 }
 
-/* Nonsense in a ring is said, drops it, and is mended by a new one; nothing of it is told. */
+/* The reader reports a senseless ring, drops it, and gets a new one. It tells no false entry. */
 static void
 survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void *context), void *context)
 {
@@ -141,7 +134,7 @@ survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void
 	broker_fixture_do(w->fx, spoil, context);
 	DISPATCH_UNTIL(w->inf, informer_error_text(INFORMER_E_CORRUPT, text, sizeof(text)) > 0 &&
 				       strstr(text, "the events of pods make no sense"));
-	test_clock_move(1000); /* the next ring is asked for after that */
+	test_clock_move(1000); /* the reader asks for the next ring after that time */
 	recorder_change(w->fx, "c1");
 	told = recorder_text(w->r, false);
 	while (!strstr(told, "+c1")) {
@@ -156,7 +149,7 @@ survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void
 	error_set(0, "%s", "");
 }
 
-T(nonsense_in_a_ring_is_mended)
+TEST(a_senseless_ring_is_reported_and_replaced)
 {
 	struct lie lies[] = {
 		{.kind = QUEUE_RESET, .ahead = 1},

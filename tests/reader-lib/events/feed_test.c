@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stream that a handler gets, whatever happens: overflows, generations, a daemon that dies, a reader that
- * stalls, garbage. A random model: each step that is told must be one that the object really took, in order,
- * and in the end what was told is what is there.
+ * The events that a handler gets through overflows, generations, a daemon that dies, stalls and garbage. A
+ * random model checks them: each step told is one that the object took, in order; the last state told is the
+ * present one.
  */
 #include <sched.h>
 
@@ -15,10 +15,11 @@
 
 #define LATE 4
 #define VIEWS (LATE + 1)
+#define MANY (2 * FEED_BATCH)	/* objects: more than one turn of the feed tells */
 
 /* ---- the model ---- */
 
-/* SEED=n: the same course of changes again. */
+/* SEED=n repeats a sequence of changes. */
 static uint32_t random_state;
 
 static unsigned
@@ -43,20 +44,12 @@ some_changes(struct broker_fixture *fx, void *context)
 			history_delete(history, fx, key);
 			continue;
 		}
-		/* created anew without having been seen to go, now and then */
+		/* now and then created anew without its deletion being seen */
 		anew = random_below(10) == 0;
 		history_put(history, fx, key, random_below(3) != 0, anew);
 	}
 	store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
 	assert_int_equal(store_commit(fx->store->store), 0);
-}
-
-static void
-short_memory(struct broker_fixture *fx, void *context)
-{
-	store_set_tombstone_limits(
-		fx->store->store, fx->store->pods,
-		(struct tombstone_limits){*(const uint64_t *)context, 16u << 20, 300ull * 1000000000u});
 }
 
 static bool
@@ -70,8 +63,8 @@ all_agree(const struct view views[VIEWS])
 }
 
 /*
- * rounds of changes, with a new generation (every `adopt` rounds; the daemon dies every other time) and
- * handlers of all kinds, under informer_run() or dispatched.
+ * Run `rounds` rounds of changes with handlers of all kinds, under informer_run() or dispatched. Every
+ * `adopt` rounds a new generation starts.
  */
 static void
 model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
@@ -86,7 +79,7 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	print_message("SEED=%u\n", seed);
 	random_state = seed | 1;
 	broker_fixture_keep_generations(fx);
-	broker_fixture_do(fx, short_memory, &tombstones);
+	broker_fixture_remember(fx, tombstones);
 	broker_fixture_start(fx);
 	broker_fixture_do(fx, some_changes, history);
 	inf = broker_fixture_attach(fx, 0);
@@ -106,13 +99,13 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 		broker_fixture_do(fx, some_changes, history);
 		if (!run && random_below(8) == 0)
 			informer_dispatch(inf);
-		/* the start after next takes back the arena: what a call could not read then is told again */
+		/* the start after next revokes the arena: what a call could not read by then is told again */
 		if (adopt && i % adopt == adopt / 2)
 			AWAIT(all_agree(views));
 		if (adopt && i % adopt == 0) {
 			broker_fixture_stop(fx);
 			broker_fixture_adopt(fx);
-			broker_fixture_do(fx, short_memory, &tombstones);
+			broker_fixture_remember(fx, tombstones);
 			if (random_below(2))
 				broker_fixture_do(fx, some_changes, history);
 			broker_fixture_start(fx);
@@ -148,25 +141,23 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	free(history);
 }
 
-/* Small queues, handlers that stall: overflows all the time, and nothing lost. */
-TEST_CASE(whatever_overflows_nothing_is_lost)
+/* Small queues and stalling handlers overflow all the time, and no change is lost. */
+TEST_CASE(overflows_lose_no_change)
 {
 	model(1000, 0, 10000, true);
 }
 
-/* Over daemons that die, and the generations of those that follow. */
-/* The same in an event loop. */
-TEST_CASE(in_an_event_loop_nothing_is_lost)
+TEST_CASE(an_event_loop_loses_no_change)
 {
 	model(1000, 0, 10000, false);
 }
 
-TEST_CASE(over_generations_nothing_is_lost)
+TEST_CASE(new_generations_lose_no_change)
 {
 	model(400, 20, 10000, true);
 }
 
-/* Where deletions are forgotten early, handlers that fall behind are told everything anew. */
+/* A handler that falls behind gets a RESYNC when deletions were forgotten. */
 TEST_CASE(forgotten_deletions_bring_a_resync)
 {
 	model(800, 50, 3, true);
@@ -179,7 +170,7 @@ SET_UP(set_up_one_arena, recorder_world_new("a1 b1", false))
 
 #define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
-/* Until events come from the current arena. */
+/* Dispatch until events come from the current arena. */
 static void
 await_new_ring(struct recorder_world *w)
 {
@@ -188,7 +179,7 @@ await_new_ring(struct recorder_world *w)
 	DISPATCH_UNTIL(w->inf, *ring && (*ring)->mapping == atomic_load(&w->inf->current));
 }
 
-/* What waits in the old ring is told as it was, then the next daemon's goes on; nothing is coalesced. */
+/* Events waiting in the old ring are told first, then those of the next daemon; nothing is coalesced. */
 TEST(a_switch_of_generations_loses_no_change)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
@@ -200,27 +191,19 @@ TEST(a_switch_of_generations_loses_no_change)
 	PLAY(w, "a4", "a3>a4");
 }
 
-static void
-await_connected(struct recorder_world *w, bool connected)
-{
-	struct informer_status status = {.size = sizeof(status)};
-
-	DISPATCH_UNTIL(w->inf, informer_status(w->inf, &status) == 0 && status.connected == connected);
-}
-
-/* The daemon ends without a word, another goes on with what there was, and the reader has its arena. */
+/* The daemon dies, the next one adopts its arena, and the reader attaches to it. */
 static void
 another_daemon(struct recorder_world *w)
 {
 	broker_fixture_stop(w->fx);
-	await_connected(w, false);
+	dispatch_until_connected(w->inf, false);
 	broker_fixture_adopt(w->fx);
 	broker_fixture_start(w->fx);
-	await_connected(w, true);
+	dispatch_until_connected(w->inf, true);
 }
 
-/* The daemon dies with changes waiting and comes back: the reader goes on without a duplicate. */
-TEST(a_daemon_that_comes_back_is_gone_on_with)
+/* The daemon dies with changes waiting and returns: the reader resumes without duplicates. */
+TEST(the_reader_resumes_with_the_next_daemon)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
@@ -230,7 +213,7 @@ TEST(a_daemon_that_comes_back_is_gone_on_with)
 	PLAY(w, "a3", "a2>a3");
 }
 
-/* So slow a call that the turn ends with it. */
+/* A call slow enough to end the turn. */
 static void
 take_long(struct recorder *r)
 {
@@ -238,7 +221,7 @@ take_long(struct recorder *r)
 	test_clock_move(20);
 }
 
-/* As informer_dispatch() does it whose time is over after each turn: another one only if it is due. */
+/* One turn, only if it is due, as informer_dispatch() takes when each turn uses up its time. */
 static void
 turn_if_due(struct recorder_world *w)
 {
@@ -253,8 +236,8 @@ turn_if_due(struct recorder_world *w)
 		sched_yield();
 }
 
-/* A walk was interrupted, what changed since stands in no ring, and nothing changes any more: it is told. */
-TEST(what_changed_amid_a_walk_needs_no_further_change)
+/* A change during an interrupted walk, which no ring holds, is told though nothing changes any more. */
+TEST(a_change_during_a_walk_is_told_without_another)
 {
 	w->r->each = take_long;
 	recorder_add(w->r);
@@ -271,8 +254,8 @@ TEST(what_changed_amid_a_walk_needs_no_further_change)
 	recorder_expect(w->r, "+a1* COALESCED +b2* +c1 SYNCED");
 }
 
-/* A turn may end with the ring's last change: that all was told is said without a further one. */
-TEST(what_a_slow_call_ended_with_needs_no_further_change)
+/* SYNCED is told without another change when a slow call ended the turn with the ring's last event. */
+TEST(synced_is_told_after_a_slow_call_without_another_change)
 {
 	w->r->each = take_long;
 	recorder_add(w->r);
@@ -287,7 +270,7 @@ TEST(what_a_slow_call_ended_with_needs_no_further_change)
 	assert_false(handler_due(w->r->handler, time_ns(CLOCK_MONOTONIC)));
 }
 
-/* Two starts: the second one takes back the arena in which the handler still is, amid its call. */
+/* During the call start two daemons: the second revokes the arena that the handler still reads. */
 static void
 start_twice(struct recorder *r)
 {
@@ -298,7 +281,7 @@ start_twice(struct recorder *r)
 	broker_fixture_adopt(w->fx);
 }
 
-/* A change that is told while that happens, and all that is told then, up to the next change. */
+/* Two daemons start while `change` is told; `expected` is told up to the next change. */
 static void
 outlive_the_arena(struct recorder_world *w, const char *change, const char *expected)
 {
@@ -311,18 +294,18 @@ outlive_the_arena(struct recorder_world *w, const char *change, const char *expe
 	PLAY(w, "c1", "+c1");
 }
 
-/* A call under way when the arena is taken back may not have read its object: that alone is told again. */
-TEST(a_call_that_outlives_its_arena_is_told_again)
+/* Only the object of a call under way when the arena is revoked is told again. */
+TEST(an_update_told_from_a_revoked_arena_is_told_again)
 {
 	outlive_the_arena(w, "a2", "a1>a2 COALESCED ?>a2");
 }
 
-TEST(a_deletion_that_outlives_its_arena_is_told_again)
+TEST(a_deletion_told_from_a_revoked_arena_is_told_again)
 {
 	outlive_the_arena(w, "-b", "-b1 COALESCED -b1");
 }
 
-TEST(what_changed_before_it_was_back_is_a_catch_up)
+TEST(changes_while_no_daemon_served_are_a_catch_up)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
@@ -333,22 +316,7 @@ TEST(what_changed_before_it_was_back_is_a_catch_up)
 	recorder_expect(w->r, "a1>a2 COALESCED ?>a3 +c1 -b1");
 }
 
-/* So many changes of a, one a commit, from version `from` on; what they are told as goes to text. */
-static void
-many_changes(struct recorder_world *w, unsigned from, unsigned count, char *text, size_t size)
-{
-	size_t n = 0;
-
-	for (unsigned i = from; i < from + count; i++) {
-		char change[16];
-
-		snprintf(change, sizeof(change), "a%u", i);
-		recorder_change(w->fx, change);
-		n += (size_t)snprintf(text + n, size - n, "%sa%u>a%u", i == from ? "" : " ", i - 1, i);
-	}
-}
-
-/* A queue that overflowed once, and a handler that caught up. Returns the version that it knows of a. */
+/* Overflow the queue once and let the handler catch up. Returns the version of a that it then knows. */
 static unsigned
 overflow_once(struct recorder_world *w)
 {
@@ -356,26 +324,26 @@ overflow_once(struct recorder_world *w)
 
 	w->r->options.queue_entries = QUEUE_ENTRIES_MIN;
 	PLAY(w, "", "+a1* +b1* SYNCED");
-	many_changes(w, 2, QUEUE_ENTRIES_MIN + 1, expected, sizeof(expected));
+	recorder_world_update(w, 2, QUEUE_ENTRIES_MIN + 1, expected, sizeof(expected));
 	snprintf(expected, sizeof(expected), "COALESCED ?>a%u", QUEUE_ENTRIES_MIN + 2);
 	recorder_expect(w->r, expected);
 	return QUEUE_ENTRIES_MIN + 2;
 }
 
-/* After an overflow the handler goes on over a restart, and is told of nothing anew. */
-TEST(after_an_overflow_a_restart_is_gone_on_with)
+/* After an overflow a restart tells nothing anew. */
+TEST(after_an_overflow_the_reader_resumes_with_the_next_daemon)
 {
 	unsigned version = overflow_once(w);
 	char expected[2048];
 
 	another_daemon(w);
 	await_new_ring(w);
-	many_changes(w, version + 1, 3, expected, sizeof(expected));
+	recorder_world_update(w, version + 1, 3, expected, sizeof(expected));
 	recorder_expect(w->r, expected);
 }
 
-/* The same for a handler that was held back meanwhile: each change that waits in the new ring is told. */
-TEST(after_an_overflow_what_waits_in_the_next_ring_is_told)
+/* A handler paused during that restart is told each change that waits in the new ring. */
+TEST(after_an_overflow_a_paused_handler_is_told_each_change)
 {
 	unsigned version = overflow_once(w);
 	char expected[2048];
@@ -383,12 +351,12 @@ TEST(after_an_overflow_what_waits_in_the_next_ring_is_told)
 	informer_pause_handler(w->r->handler, true);
 	another_daemon(w);
 	DISPATCH_UNTIL(w->inf, subscription_has_arrived(&w->r->handler->work->sub));
-	many_changes(w, version + 1, QUEUE_ENTRIES_MIN, expected, sizeof(expected));
+	recorder_world_update(w, version + 1, QUEUE_ENTRIES_MIN, expected, sizeof(expected));
 	informer_pause_handler(w->r->handler, false);
 	recorder_expect(w->r, expected);
 }
 
-/* What pods were cached by is another: they are emptied, and listed anew. */
+/* Pods get another fingerprint: their store is emptied and listed anew. */
 static void
 empty_pods(struct broker_fixture *fx, void *context)
 {
@@ -401,15 +369,15 @@ empty_pods(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(s), 0);
 }
 
-/* What was emptied is compared once its list is in; the next event comes as ever. */
-TEST(what_was_emptied_is_told_anew)
+/* A redefined resource is compared once its list is in; the next event is told as usual. */
+TEST(a_redefined_resource_is_compared)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
 	broker_fixture_do(w->fx, empty_pods, NULL);
 	PLAY(w, "~a2;c1", "COALESCED ?>a2 +c1 -b!", "a3", "a2>a3");
 }
 
-/* With the first event of a catch-up: deletions, so many that earlier ones are forgotten. */
+/* At the first event of a catch-up, delete so many objects that earlier deletions are forgotten. */
 static void
 make_it_forget(struct recorder *r)
 {
@@ -419,20 +387,7 @@ make_it_forget(struct recorder *r)
 	recorder_change(w->fx, "-ya -yb -yc -yd");
 }
 
-/* More objects than a turn of the feed tells, in this version. */
-static void
-change_many(struct recorder_world *w, unsigned version)
-{
-	char changes[2048];
-	size_t n = 0;
-
-	for (unsigned i = 0; i < 2 * FEED_BATCH; i++)
-		n += (size_t)snprintf(changes + n, sizeof(changes) - n, "k%c%c%u ", (int)('a' + i / 26),
-				      (int)('a' + i % 26), version);
-	recorder_change(w->fx, changes);
-}
-
-/* Dispatches until one of the two was told. All that was told since it was last taken. */
+/* Dispatch until one of the two texts was told. Returns all that was told. */
 static char *
 told_up_to(struct recorder_world *w, const char *one, const char *other)
 {
@@ -446,21 +401,20 @@ told_up_to(struct recorder_world *w, const char *one, const char *other)
 	return text;
 }
 
-/* A deletion that is forgotten before a catch-up comes to it is not lost: everything is compared. */
-TEST(a_deletion_forgotten_amid_a_catch_up_is_told)
+/* A deletion forgotten before a catch-up reaches it is still told: the handler compares everything. */
+TEST(a_deletion_forgotten_during_a_catch_up_is_told)
 {
-	uint64_t tombstones = 3;
 	char *text;
 
-	broker_fixture_do(w->fx, short_memory, &tombstones);
+	broker_fixture_remember(w->fx, 3);
 	recorder_change(w->fx, "ya1 yb1 yc1 yd1 z1");
-	change_many(w, 1);
+	recorder_world_many(w, MANY, 1);
 	w->r->options.queue_entries = QUEUE_ENTRIES_MIN;
 	recorder_add(w->r);
 	DISPATCH_UNTIL(w->inf, informer_handler_has_synced(w->r->handler));
 	free(recorder_text(w->r, true));
-	/* the catch-up comes to z's deletion in a later turn than the first, with a newer root */
-	change_many(w, 2);
+	/* the catch-up reaches z's deletion in a later turn, with a newer root */
+	recorder_world_many(w, MANY, 2);
 	recorder_change(w->fx, "-z");
 	w->r->context = w;
 	w->r->each = make_it_forget;
@@ -469,44 +423,37 @@ TEST(a_deletion_forgotten_amid_a_catch_up_is_told)
 	free(text);
 }
 
-/* A handler that comes back under its name goes on where it was; another name gets a RESYNC. */
-TEST(a_named_consumer_goes_on_where_it_was)
+/* A handler that returns under its name resumes at its cursor; another name gets a RESYNC. */
+TEST(a_named_consumer_resumes_at_its_cursor)
 {
-	struct recorder *r;
-
 	w->r->options.consumer = "agent";
 	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED", "a2", "a1>a2", "DETACH;a3 -b c1;ATTACH",
 	     "COALESCED ?>a3 -b1 +c1 SYNCED");
-	r = recorder_new(w->inf);
-	r->options.consumer = "other";
-	recorder_add(r);
-	recorder_expect(r, "RESYNC BEGIN +a3* +c1* END SYNCED");
+	w->other->inf = w->inf;
+	w->other->options.consumer = "other";
+	recorder_add(w->other);
+	recorder_expect(w->other, "RESYNC BEGIN +a3* +c1* END SYNCED");
 	/* and over the daemon's death, with nothing to tell */
 	PLAY(w, "c2", "c1>c2");
 	recorder_change(w->fx, "");
 	recorder_world_happen(w, "DETACH");
-	recorder_free(r);
-	broker_fixture_stop(w->fx);
 	broker_fixture_adopt(w->fx);
-	broker_fixture_start(w->fx);
 	PLAY(w, "ATTACH", "SYNCED", "c3", "c2>c3");
 }
 
-/* The arena was lost, and with it the name: what the consumer knew and is not told again is gone. */
+/* When the arena is lost, the name is lost too: the RESYNC drops objects that are not told again. */
 TEST_CASE_OF(struct recorder_world *w, set_up_one_arena, recorder_world_tear_down,
 	     a_consumer_of_a_lost_arena_is_resynced)
 {
 	w->r->options.consumer = "agent";
 	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED", "c1", "+c1");
 	recorder_world_happen(w, "DETACH");
-	broker_fixture_stop(w->fx);
 	broker_fixture_replace(w->fx, false);
-	broker_fixture_start(w->fx);
-	/* a store that is being filled would make what is still to come look gone */
+	/* an unfinished list must not make objects look deleted */
 	PLAY(w, "ATTACH;~b1;c2", "RESYNC BEGIN +b1* +c2* END SYNCED", "-b", "-b1");
 }
 
-/* Where the handler stands; all up to there is acknowledged. */
+/* Acknowledge everything told so far. Returns the cursor. */
 static struct informer_cursor
 acknowledge_all(struct recorder_world *w)
 {
@@ -526,8 +473,8 @@ keep_first_cursor(struct recorder *r)
 		informer_handler_cursor(r->handler, &first_cursor);
 }
 
-/* With manual_ack only what was acknowledged is done; the rest comes again. */
-TEST(what_was_not_acknowledged_comes_again)
+/* With manual_ack, events that were not acknowledged are told again after a restart. */
+TEST(unacknowledged_events_are_told_again)
 {
 	struct informer_cursor cursor;
 
@@ -539,16 +486,15 @@ TEST(what_was_not_acknowledged_comes_again)
 	w->r->each = keep_first_cursor;
 	PLAY(w, "a2 b2 c1", "a1>a2 b1>b2 +c1");
 	assert_int_equal(informer_acknowledge(w->r->handler, &first_cursor), 0);
-	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);	/* lower: nothing */
+	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);	/* lower: no effect */
 	PLAY(w, "DETACH;ATTACH", "COALESCED ?>b2 +c1 SYNCED");
 }
 
 /*
- * What was told, was not acknowledged, and is gone when the consumer comes back is deleted for it, though it
- * was created after its cursor: else it would keep it for ever. That may tell deletes of what it never heard
- * of.
+ * An object told but not acknowledged, and deleted while the consumer is away, is told as deleted. Otherwise
+ * the consumer would keep it for ever. So a consumer may be told deletions of objects that it never heard of.
  */
-TEST(what_went_unacknowledged_and_is_gone_is_deleted)
+TEST(an_unacknowledged_object_that_is_gone_is_deleted)
 {
 	w->r->options.consumer = "agent";
 	w->r->options.manual_ack = true;
@@ -558,15 +504,14 @@ TEST(what_went_unacknowledged_and_is_gone_is_deleted)
 	PLAY(w, "c1 d1", "+c1 +d1", "DETACH;-c d2:db e1;ATTACH", "COALESCED -c1 -d2? +e1 SYNCED");
 }
 
-/* The same, when the catch-up becomes a RESYNC: the stored cursor's keys cannot stand for what it has. */
-TEST(what_went_unacknowledged_is_gone_after_a_resync_too)
+/* If that catch-up becomes a RESYNC, the stored cursor does not tell which keys the consumer has. */
+TEST(a_resync_drops_unacknowledged_objects)
 {
-	uint64_t tombstones = 3;
 	char *text;
 
-	broker_fixture_do(w->fx, short_memory, &tombstones);
+	broker_fixture_remember(w->fx, 3);
 	recorder_change(w->fx, "ya1 yb1 yc1 yd1");
-	change_many(w, 1);
+	recorder_world_many(w, MANY, 1);
 	w->r->options.consumer = "agent";
 	w->r->options.manual_ack = true;
 	w->r->options.label_selector = "app!=db";
@@ -576,8 +521,8 @@ TEST(what_went_unacknowledged_is_gone_after_a_resync_too)
 	recorder_change(w->fx, "z1");
 	free(told_up_to(w, "+z1", "+z1"));
 	recorder_world_happen(w, "DETACH");
-	/* the catch-up would come to its deletion in a later turn than the first */
-	change_many(w, 2);
+	/* the catch-up would reach its deletion in a later turn */
+	recorder_world_many(w, MANY, 2);
 	recorder_change(w->fx, "-z");
 	w->r->context = w;
 	w->r->each = make_it_forget;
@@ -596,8 +541,8 @@ lose_track(struct recorder *r)
 	feed_begin_anew(&r->handler->work->feed);
 }
 
-/* What is told anew is told as adds, also of what the stored cursor's keys have. */
-TEST(a_resync_begins_without_the_stored_cursor_s_keys)
+/* A RESYNC tells adds only, also for objects that the stored cursor knows. */
+TEST(a_resync_forgets_the_stored_cursors_keys)
 {
 	w->r->options.consumer = "agent";
 	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED");
@@ -606,7 +551,7 @@ TEST(a_resync_begins_without_the_stored_cursor_s_keys)
 	PLAY(w, "ATTACH", "COALESCED ?>a2 RESYNC BEGIN +b1* +a2* END SYNCED");
 }
 
-/* A name that another process has is refused, said, and asked for again until it is free. */
+/* A consumer name in use is refused with a message; the reader asks again until the name is free. */
 TEST(a_consumer_that_is_taken_is_waited_for)
 {
 	struct informer *other = broker_fixture_attach(w->fx, 0);
@@ -619,7 +564,7 @@ TEST(a_consumer_that_is_taken_is_waited_for)
 	DISPATCH_UNTIL(other, informer_error_text(INFORMER_E_REFUSED, text, sizeof(text)) > 0 &&
 				      strstr(text, "agent"));
 	informer_remove_handler(w->r->handler);
-	test_clock_move(1000); /* it is asked for again after that */
+	test_clock_move(1000); /* the reader asks again after that time */
 	recorder_change(w->fx, "a2");
 	recorder_expect(r, "COALESCED ?>a2 SYNCED");
 	informer_detach(other);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Handlers: what they are told, driven by informer_dispatch(), with a writer in this process.
- */
+/* What handlers are told, driven by informer_dispatch(), with a writer in this process. */
 #include <poll.h>
 
 #include "reader-lib/events/handler.h"
@@ -14,8 +12,8 @@ SET_UP(set_up, recorder_world_new("", false))
 
 #define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
-/* Before the first list is in, what comes is initial; on_synced comes with its end. */
-TEST_CASE(what_comes_before_the_list_is_in_is_initial)
+/* Until the first list is complete every add is initial; then on_synced is called. */
+TEST_CASE(adds_before_the_first_list_is_complete_are_initial)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct informer *inf;
@@ -40,7 +38,7 @@ TEST_CASE(what_comes_before_the_list_is_in_is_initial)
 	broker_fixture_free(fx);
 }
 
-/* What a filter was asked, and whether it was ever asked of what the other selectors do not match. */
+/* How often the filter was called, and how often for objects that another selector excludes. */
 static unsigned filter_asked, filter_asked_in_vain;
 
 static bool
@@ -58,7 +56,7 @@ only_web(void *context, const struct informer_object *object)
 	return strstr(json, "\"web\"") != NULL;
 }
 
-/* It is asked only of what the other selectors match, and both must. */
+/* A filter is called only for objects that the other selectors match. */
 TEST(a_filter_comes_after_the_other_selectors)
 {
 	recorder_change(w->fx, "a1:web b1:db c1:mid");
@@ -87,7 +85,7 @@ knows_its_resource(void *context, const struct informer_object *object)
 
 /* ---- what is told of what happens ---- */
 
-/* What is there comes first, as initial adds, then on_synced, then each change with old and new state. */
+/* Present objects come first as initial adds, then on_synced, then each change with old and new state. */
 TEST(present_objects_come_first_then_each_change)
 {
 	PLAY(w, "a1 b1", "+a1* +b1* SYNCED", "c1 a2;a3 -b", "+c1 a1>a2 a2>a3 -b1");
@@ -99,8 +97,8 @@ TEST(a_name_created_anew_is_a_delete_and_an_add)
 }
 
 /*
- * A deletion tells the final state that came with it; where the deletion was not seen, the last state known,
- * which need not be final. With a selector it is the last state that matched.
+ * A deletion tells the final state that came with it. If the deletion was not seen, it tells the last state
+ * known. With a selector it tells the last state that matched.
  */
 TEST(a_deletion_tells_the_final_state)
 {
@@ -109,15 +107,14 @@ TEST(a_deletion_tells_the_final_state)
 	     "-a2 -b1? -c1");
 }
 
-/* A late handler is told the final state that a tombstone has. */
+/* A handler that catches up is told the final state from the tombstone. */
 TEST(a_catch_up_tells_final_states)
 {
 	w->r->options.queue_entries = 64;
 	PLAY(w, "a1 b1 c1", "+a1* +b1* +c1* SYNCED", "-a2 -b?;c*80", "COALESCED -a2 -b1? ?>c80");
 }
 
-/* A namespace's handler hears of that namespace alone. */
-TEST(a_namespace_narrows_what_is_told)
+TEST(a_handler_of_a_namespace_is_told_only_of_it)
 {
 	w->r->options.namespace_ = "x";
 	PLAY(w, "a1 x/b1 y/c1", "+x/b1* SYNCED", "a2 x/b2 y/d1 x/e1 -a -x/b", "x/b1>x/b2 +x/e1 -x/b2");
@@ -130,14 +127,13 @@ TEST(updates_that_cross_the_selector_become_add_or_delete)
 	PLAY(w, "a1:web b1:db", "+a1* SYNCED", "a2:db b2:web;a3:db b3:web;-a -b", "-a1 +b2 b2>b3 -b3");
 }
 
-/* Field selectors select as label selectors do, on any path. */
 TEST(field_selectors_select_as_label_selectors_do)
 {
 	w->r->options.field_selector = "metadata.labels.app!=db,spec.nodeName=n1";
 	PLAY(w, "a1:web b1:db", "+a1* SYNCED", "a2:db b2:web", "-a1 +b2");
 }
 
-/* A function selects as a selector does: an update that crosses it, and final states. */
+/* A filter selects as a selector does: crossing updates and final states. */
 TEST(a_filter_selects_as_selectors_do)
 {
 	w->r->options.filter = only_web;
@@ -146,14 +142,14 @@ TEST(a_filter_selects_as_selectors_do)
 	     "-b4 -c1? -d1");
 }
 
-/* A filter may take a snapshot; the object that it is given is one of the resource, by its position too. */
-TEST(a_filter_may_look)
+/* A filter may take a snapshot, and the object it gets has the resource's position. */
+TEST(a_filter_may_take_a_snapshot)
 {
 	w->r->options.filter = knows_its_resource;
 	PLAY(w, "a1", "+a1* SYNCED", "a2;-a", "a1>a2 -a2");
 }
 
-/* A queue that is full: one event a key with the newest state, said so, and then each change again. */
+/* After an overflow the handler is told COALESCED, one event for each key, then each change again. */
 TEST(a_full_queue_is_coalesced)
 {
 	w->r->options.queue_entries = 64;
@@ -161,7 +157,7 @@ TEST(a_full_queue_is_coalesced)
 	     "COALESCED ?>a79 -b2 +d1 -c1? +c2", "a80", "a79>a80", "-a", "-a80");
 }
 
-/* Changes within, out of, into and outside of what a handler of "web" sees, told by a catch-up; then more. */
+/* A catch-up with changes within, out of, into and outside of what a handler of "web" sees; then changes. */
 static void
 catch_up_across(struct recorder_world *w, const char *caught_up, const char *changes, const char *told)
 {
@@ -170,8 +166,8 @@ catch_up_across(struct recorder_world *w, const char *caught_up, const char *cha
 	     "x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d", caught_up, changes, told);
 }
 
-/* With a filter nothing comes of an object that the handler never heard of. */
-TEST(a_filter_in_a_catch_up)
+/* With a filter a catch-up tells nothing of objects that the handler never heard of. */
+TEST(a_filter_in_a_catch_up_is_exact)
 {
 	w->r->options.filter = only_web;
 	catch_up_across(w, "COALESCED ?>a2 -b2? +c2 +e1", "b3:web c3:db -e", "+b3 -c2 -e1");
@@ -186,7 +182,7 @@ stats_of(const struct recorder_world *w)
 	return stats;
 }
 
-/* A handler remembers what it was told: nothing comes of an object that it never heard of. */
+/* With a selector a catch-up tells nothing of objects that the handler never heard of. */
 TEST(selectors_in_a_catch_up_are_exact)
 {
 	w->r->options.label_selector = "app=web";
@@ -194,14 +190,14 @@ TEST(selectors_in_a_catch_up_are_exact)
 	assert_int_equal(stats_of(w).keys, 2);
 }
 
-/* A store that was built anew comes as adds, updates and deletes. */
+/* A rebuilt store is told as adds, updates and deletes. */
 TEST(another_lineage_is_exact)
 {
 	PLAY(w, "a1 b1 c1 d1", "+a1* +b1* +c1* +d1* SYNCED", "d2", "d1>d2", "REPLACE;b2 c1 d9:new e1",
 	     "COALESCED ?>b2 -d! +d9 +e1 -a!", "-c e2", "-c1 e1>e2", "REPLACE;b2 e2", "COALESCED -d!");
 }
 
-/* A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one. */
+/* A cursor belongs to a lineage: an acknowledgement in the old lineage means nothing in the new one. */
 TEST(in_another_lineage_a_consumer_acknowledges_anew)
 {
 	w->r->options.consumer = "agent";
@@ -209,15 +205,14 @@ TEST(in_another_lineage_a_consumer_acknowledges_anew)
 	     "DETACH;a3 -b;ATTACH", "COALESCED ?>a3 -b2 SYNCED");
 }
 
-/* A consumer that missed nothing while it was away is told the end of what its former life was told. */
-TEST(a_consumer_knows_what_its_former_life_was_told)
+/* A consumer that missed nothing while away is told deletions of objects that its previous process knew. */
+TEST(a_consumer_is_told_deletions_of_what_its_previous_process_knew)
 {
 	w->r->options.consumer = "agent";
 	PLAY(w, "a1 b1 c1", "RESYNC BEGIN +a1* +b1* +c1* END SYNCED", "DETACH;ATTACH", "SYNCED", "a2 -b d1",
 	     "a1>a2 -b1 +d1", "REPLACE;a2 d2", "COALESCED ?>d2 -c!");
 }
 
-/* A selector that makes no sense is refused with a sentence. */
 TEST(bad_options_are_refused)
 {
 	char longer[300];
@@ -243,22 +238,17 @@ TEST(bad_options_are_refused)
 	assert_int_equal(informer_add_handler(w->inf, NULL, NULL), -EINVAL);
 }
 
-/* A late handler gets what is there as initial adds, then events; the one that was there just those. */
+/* A late handler gets present objects as initial adds, then events; the earlier one gets only events. */
 TEST(a_late_handler_is_told_of_all_that_is_there)
 {
-	struct recorder *late = recorder_new(w->inf);
-
 	PLAY(w, "a1", "+a1* SYNCED");
 	recorder_change(w->fx, "b1 a2");
-	recorder_add(late);
-	recorder_expect(late, "+b1* +a2* SYNCED");
+	recorder_add(w->other);
+	recorder_expect(w->other, "+b1* +a2* SYNCED");
 	PLAY(w, "a3", "+b1 a1>a2 a2>a3");
-	recorder_expect(late, "a2>a3");
-	informer_remove_handler(late->handler);
-	recorder_free(late);
+	recorder_expect(w->other, "a2>a3");
 }
 
-/* A handler of a resource that is not cached waits for it. */
 TEST(a_resource_that_is_not_cached_yet_is_waited_for)
 {
 	w->r->options.resource = "nodes";
@@ -296,7 +286,7 @@ remove_itself(struct recorder *r)
 	informer_remove_handler(r->handler);
 }
 
-/* A RESYNC is acknowledged when all that it brought was told: the deletions at its end too. */
+/* A RESYNC is acknowledged after its deletions were told. */
 TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged)
 {
 	char *text;
@@ -308,7 +298,7 @@ TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged)
 	recorder_change(w->fx, "c1");
 	DISPATCH_UNTIL(w->inf, !stats_of(w).subscribed);
 	text = recorder_text(w->r, true);
-	/* which of the two comes first is their hashes' */
+	/* the order of the two depends on their hashes */
 	assert_true(strcmp(text, "COALESCED -a! DONE") == 0 || strcmp(text, "COALESCED -b! DONE") == 0);
 	free(text);
 	w->r->each = NULL;
@@ -316,8 +306,8 @@ TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged)
 	recorder_expect(w->r, "RESYNC BEGIN +c1* END SYNCED");
 }
 
-/* What has an event waiting is left out of a resync: its new state would be told before its change. */
-TEST(what_waits_is_not_told_again)
+/* A resync skips an object with a waiting event: its new state would be told before its change. */
+TEST(a_resync_skips_objects_with_a_waiting_event)
 {
 	struct handler_work *work;
 
@@ -325,7 +315,7 @@ TEST(what_waits_is_not_told_again)
 	PLAY(w, "a1 b1", "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
 	work = w->r->handler->work;
-	/* the whole period is over, before the change was told */
+	/* the whole period is over before the change was told */
 	do {
 		work->due_ns = 0;
 		resync_turn(w->r->handler);
@@ -334,7 +324,7 @@ TEST(what_waits_is_not_told_again)
 	recorder_expect(w->r, "b1=b1 a1>a2");
 }
 
-/* Where a handler stood when a RESYNC came, and whether it stood there with each of its events. */
+/* Where a handler stood when a RESYNC came, and whether its cursor moved during the calls. */
 struct standing {
 	struct informer_cursor at;
 	unsigned calls;
@@ -352,7 +342,7 @@ look_where_it_stands(struct recorder *r)
 	standing->calls++;
 }
 
-/* Until all was told anew, nothing is done: the cursor stays what it was through a RESYNC. */
+/* The cursor does not move during a RESYNC. */
 TEST(a_resync_moves_the_cursor_at_its_end)
 {
 	struct standing standing = {.calls = 0};
@@ -369,7 +359,7 @@ TEST(a_resync_moves_the_cursor_at_its_end)
 	assert_memory_not_equal(after.lineage, standing.at.lineage, sizeof(after.lineage));
 }
 
-/* Removed: no call after on_done; removing again is fine. */
+/* After on_done there is no call; removing a handler twice is allowed. */
 TEST(a_removed_handler_is_called_no_more)
 {
 	PLAY(w, "a1", "+a1* SYNCED");
@@ -383,7 +373,7 @@ TEST(a_removed_handler_is_called_no_more)
 	recorder_expect(w->r, "+a2* SYNCED");
 }
 
-/* From within: the call was the last one. */
+/* The call from which a handler removes itself is the last one before on_done. */
 TEST(a_handler_may_remove_itself)
 {
 	w->r->each = remove_itself;
@@ -397,8 +387,8 @@ pause_itself(struct recorder *r)
 	assert_int_equal(informer_pause_handler(r->handler, true), 0);
 }
 
-/* Held back amid initial adds, it goes on where it was; what happened meanwhile is not lost. */
-TEST(a_handler_that_is_held_back_goes_on_where_it_was)
+/* A handler paused during its initial adds resumes there; changes meanwhile are not lost. */
+TEST(a_paused_handler_resumes_where_it_was)
 {
 	struct informer_status status = {.size = sizeof(status)};
 
@@ -417,7 +407,7 @@ TEST(a_handler_that_is_held_back_goes_on_where_it_was)
 	recorder_expect(w->r, "+d1 SYNCED");
 }
 
-/* After informer_stop() there are no calls, no handlers can be added, lookups go on. */
+/* After informer_stop() no handler is called and none can be added; lookups still work. */
 TEST(a_stopped_handle_refuses_handlers)
 {
 	struct informer_snapshot snap;
@@ -435,8 +425,8 @@ TEST(a_stopped_handle_refuses_handlers)
 	informer_end(&snap);
 }
 
-/* Detach stops handlers that are still there. */
-TEST(detach_ends_what_is_left)
+/* Detaching removes handlers that are still there. */
+TEST(detaching_removes_handlers)
 {
 	char *text;
 
@@ -448,7 +438,7 @@ TEST(detach_ends_what_is_left)
 	free(text);
 }
 
-/* 64 handlers are served; one more is refused with a sentence. */
+/* A 65th handler is refused with a message. */
 TEST(there_is_room_for_64_handlers)
 {
 	struct recorder *all[64];
@@ -472,56 +462,44 @@ TEST(there_is_room_for_64_handlers)
 		recorder_free(all[i]);
 }
 
-static void
-set_status(struct broker_fixture *fx, void *context)
-{
-	assert_int_equal(store_set_status(fx->store->store, fx->store->pods, context), 0);
-	assert_int_equal(store_commit(fx->store->store), 0);
-}
-
-/* What the Reflector met is told, also to a handler that comes later, and that it recovered. */
+/* An error of the Reflector is told, also to a later handler, and so is its recovery. */
 TEST(errors_of_the_reflector_are_told)
 {
-	static char expired[] =
+	static const char expired[] =
 		"{\"recovered\":false,\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\",\"since\":"
 		"\"2026-01-01T00:00:00Z\",\"count\":1}";
-	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\",\"since\":"
-				  "\"2026-01-01T00:00:01Z\",\"count\":0}";
-	struct recorder *late = recorder_new(w->inf);
+	static const char recovered[] =
+		"{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\",\"since\":"
+		"\"2026-01-01T00:00:01Z\",\"count\":0}";
 
 	PLAY(w, "", "SYNCED");
-	broker_fixture_do(w->fx, set_status, expired);
+	broker_fixture_status(w->fx, expired);
 	recorder_expect(w->r, "ERROR(pods 410 Expired)");
-	recorder_add(late);
-	recorder_expect(late, "ERROR(pods 410 Expired) SYNCED");
-	broker_fixture_do(w->fx, set_status, recovered);
+	recorder_add(w->other);
+	recorder_expect(w->other, "ERROR(pods 410 Expired) SYNCED");
+	broker_fixture_status(w->fx, recovered);
 	recorder_expect(w->r, "RECOVERED");
-	recorder_expect(late, "RECOVERED");
-	informer_remove_handler(late->handler);
-	recorder_free(late);
+	recorder_expect(w->other, "RECOVERED");
 }
 
-/* A resync is for the handler that asked for it, though it came later. [ListenerResyncPeriods] */
-TEST(a_resync_is_for_the_one_who_asked)
+/* A resync is told only to the handler that asked for it. [ListenerResyncPeriods] */
+TEST(a_resync_is_told_only_to_its_handler)
 {
-	struct recorder *late = recorder_new(w->inf);
-
 	PLAY(w, "a1", "+a1* SYNCED");
-	late->options.resync_ms = 1000;
-	recorder_add(late);
-	recorder_expect(late, "+a1* SYNCED");
+	w->other->options.resync_ms = 1000;
+	recorder_add(w->other);
+	recorder_expect(w->other, "+a1* SYNCED");
 	for (int i = 0; i < 2; i++) {
 		test_clock_move(1000);
-		recorder_expect(late, "a1=a1");
+		recorder_expect(w->other, "a1=a1");
 	}
 	recorder_expect(w->r, "");
-	informer_remove_handler(late->handler);
+	informer_remove_handler(w->other->handler);
 	dispatch_all(w->inf);
-	recorder_expect(late, "DONE");
-	recorder_free(late);
+	recorder_expect(w->other, "DONE");
 }
 
-/* Resync tells each object again as an update of itself, once a period. */
+/* A resync tells each object as an update of itself, once a period. */
 TEST(resync_tells_each_object_again)
 {
 	w->r->options.resync_ms = 1; /* counts as 1,000 */
@@ -534,7 +512,7 @@ TEST(resync_tells_each_object_again)
 	recorder_expect(w->r, "a1=a1");
 }
 
-/* A child of fork may free the handle, which calls nobody; the parent's goes on. */
+/* A forked child may free the handle, which calls no handler; the parent's handler continues. */
 TEST(a_forked_child_calls_no_handler)
 {
 	struct informer_handler_stats stats = {.size = sizeof(stats)};
@@ -564,7 +542,7 @@ TEST(a_forked_child_calls_no_handler)
 	PLAY(w, "a2", "a1>a2");
 }
 
-/* Where it stands: the event that is being told, and the stats. */
+/* Store the cursor's seq in *context. */
 static void
 read_cursor(struct recorder *r)
 {
@@ -611,7 +589,7 @@ add_second_entry(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* The same changes to the other entry. */
+/* Apply changes to the other entry. */
 static void
 change_second(struct broker_fixture *fx, const char *changes, bool synced)
 {
@@ -625,7 +603,7 @@ change_second(struct broker_fixture *fx, const char *changes, bool synced)
 	fx->store->pods = first;
 }
 
-/* A resource that is cached by several entries is told as one, in order; its list is in when all are. */
+/* A resource cached by several entries is told as one, in order; it is synced when all entries are. */
 TEST(several_entries_are_told_as_one)
 {
 	char word[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handler's own values: on_value has the one before and the one now, whatever happens between them, and
- * each value is released once.
+ * A handler's own values: on_value gets the value before and the value now, whatever happens in between. Each
+ * value is released once.
  */
 #include "reader-lib/events/run.h"
 #include "tests/room.h"
@@ -10,8 +10,8 @@
 #include "tests/support/test_clock.h"
 
 /*
- * What was told: "-=a1" came, "a1=a2" changed, "a2=-" is gone, "a2=- !" of which only the key is known, each
- * with a blank behind. A value is the name and the version, its number the order in which it was made.
+ * The log: "-=a1" created, "a1=a2" changed, "a2=-" gone, "a2=- !" gone with only the key known; each followed
+ * by a blank. A value is the name and the version.
  */
 struct values {
 	struct recorder_world *w;
@@ -127,7 +127,7 @@ set_up(void **state)
 	return 0;
 }
 
-/* However a test ended: every value was released once, before on_done. */
+/* At the end of each test every value was released once, before on_done. */
 static int
 tear_down(void **state)
 {
@@ -142,7 +142,7 @@ tear_down(void **state)
 	return ok ? 0 : -1;
 }
 
-/* Dispatch until the log is this, and forget it. */
+/* Dispatch until the log is `expected`, and clear it. */
 static void
 expect(struct values *v, const char *expected)
 {
@@ -160,7 +160,7 @@ add(struct values *v)
 	v->added = true;
 }
 
-/* Changes (recorder_world.h), what is told of them, changes, ... The handler is added after the first. */
+/* Changes (recorder_world.h), their log, changes, ... The handler is added after the first changes. */
 static void
 play(struct values *v, const char *const *story)
 {
@@ -182,26 +182,25 @@ TEST(a_value_comes_changes_and_goes)
 	assert_int_equal(v->released, 4);
 }
 
-/* With a selector: what crosses it comes and goes. */
+/* An object that enters or leaves a selector gets or loses its value. */
 TEST(values_cross_selectors)
 {
 	v->options.label_selector = "app=web";
 	PLAY_VALUES("a1:web b1:db", "-=a1 ", "a2:db b2:web;-a -b", "a1=- -=b2 b2=- ");
 }
 
-/* Of what transform wants nothing nothing is told; when it changes its mind the value goes, and comes. */
-TEST(no_value_is_no_object)
+/* Nothing is told of an object without a value. When transform() changes its answer, values come or go. */
+TEST(an_object_without_a_value_is_not_told)
 {
 	PLAY_VALUES("a1:off b1:web", "-=b1 ", "a2:off b2:off;a3:web b3:off;-a -b", "b1=- -=a3 a3=- ");
 }
 
-/* A name that is created anew has the value before, told or not as a delete and an add. */
-TEST(a_name_created_anew)
+TEST(a_name_created_anew_is_a_delete_and_an_add)
 {
 	PLAY_VALUES("a1", "-=a1 ", "a2:new", "a1=- -=a2 ");
 }
 
-/* After a gap the value before is known though the state before is not. */
+/* After an overflow the value before is known, though the state before is not. */
 TEST(values_are_exact_after_a_gap)
 {
 	v->options.queue_entries = 64;
@@ -210,7 +209,7 @@ TEST(values_are_exact_after_a_gap)
 		    "x*81:db;a2:web b2:db c2:web d2:db e1:web f1:db -d", "COALESCED a1=a2 b1=- -=c2 -=e1 ");
 }
 
-/* What a store that was built anew lacks is told as gone; what it has comes with its value before. */
+/* After a rebuilt store an absent object's value is gone; a present object's value before is known. */
 TEST(values_are_exact_in_another_lineage)
 {
 	PLAY_VALUES("a1 b1 c1", "-=a1 -=b1 -=c1 ", "REPLACE;b2 c9:new d1", "COALESCED b1=b2 c1=c9 -=d1 a1=- ",
@@ -218,7 +217,7 @@ TEST(values_are_exact_in_another_lineage)
 	assert_int_equal(v->made - v->released, 3);
 }
 
-/* A resync tells the value that there is, twice, and makes none. */
+/* A resync tells the present value as both the old and the new one, and makes none. */
 TEST(a_resync_tells_the_value_again)
 {
 	v->options.resync_ms = 1;
@@ -229,8 +228,8 @@ TEST(a_resync_tells_the_value_again)
 	assert_int_equal(v->released, 0);
 }
 
-/* Who goes on from a cursor has no values of before; what is gone meanwhile is told all the same. */
-TEST(a_consumer_hears_of_what_its_former_life_knew)
+/* A consumer that resumes has no earlier values; deletions while it was away are told all the same. */
+TEST(a_consumer_is_told_deletions_while_it_was_away)
 {
 	v->options.consumer = "agent";
 	PLAY_VALUES("", "RESYNC END ", "a1 b1 c1", "-=a1 -=b1 -=c1 ");
@@ -242,7 +241,7 @@ TEST(a_consumer_hears_of_what_its_former_life_knew)
 	expect(v, "COALESCED -=a2 -=-b ");
 }
 
-/* Where that catch-up becomes a RESYNC, all that is there has a value in the end, changed or not. */
+/* When that catch-up becomes a RESYNC, every present object has a value in the end. */
 TEST(a_consumer_has_all_values_after_a_resync)
 {
 	v->options.consumer = "agent";
@@ -257,7 +256,7 @@ TEST(a_consumer_has_all_values_after_a_resync)
 
 /* ---- without memory ---- */
 
-/* Attach anew, with memory that is counted and can fail. */
+/* Attach anew with counted memory that can fail. */
 static void
 attach_with_purse(struct values *v, struct purse *purse)
 {
@@ -265,8 +264,8 @@ attach_with_purse(struct values *v, struct purse *purse)
 	v->w->inf = purse_attach(purse, v->w->fx->socket);
 }
 
-/* What is gone, or not wanted any more, leaves nothing behind. */
-TEST(what_is_gone_costs_nothing)
+/* An object that is deleted or no longer wanted leaves no memory behind. */
+TEST(values_that_are_gone_leave_no_memory)
 {
 	static struct purse purse = PURSE;
 	char word[32];
@@ -287,7 +286,7 @@ TEST(what_is_gone_costs_nothing)
 	assert_int_equal(purse.out, before);
 }
 
-/* A value for which there is no memory comes when there is, and nothing is told of it before. */
+/* A value that could not be allocated is told once there is memory, and nothing is told of it before. */
 TEST(a_value_comes_when_there_is_memory)
 {
 	static struct purse purse = PURSE;
@@ -298,7 +297,7 @@ TEST(a_value_comes_when_there_is_memory)
 	recorder_change(v->w->fx, "b1 c1");
 	DISPATCH_UNTIL(v->w->inf, purse.failed > 0);
 	dispatch_all(v->w->inf);
-	/* it was tried, and is tried again a little later, not at once and for ever */
+	/* retried after a delay, not at once and for ever */
 	assert_in_range(purse.failed, 1, 99);
 	assert_string_equal(v->log, "");
 	purse.left = SIZE_MAX;
@@ -306,7 +305,7 @@ TEST(a_value_comes_when_there_is_memory)
 	PLAY_VALUES("-a -b", "a1=- b1=- ");
 }
 
-/* Functions that would be told the same twice, or not at all, are refused with a sentence. */
+/* Incomplete or contradictory functions are refused with a message. */
 TEST(half_a_transform_is_refused)
 {
 	const struct informer_handler_options good = v->options;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Resources that are cached on demand: what a reader does says that it looks at them.
- */
+/* Resources cached on demand: which calls of a reader ask for them. */
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/dispatch.h"
@@ -26,7 +24,7 @@ attached(struct broker_fixture *fx)
 	return inf;
 }
 
-/* Wait until the daemon was told of exactly this. */
+/* Wait for the next request to the daemon; it must be exactly this. */
 static void
 expect_wanted(struct broker_fixture *fx, const char *expected)
 {
@@ -51,8 +49,8 @@ look_up(struct informer *inf, const char *resource)
 
 #define TEST(name) TEST_CASE_OF(struct broker_fixture *fx, set_up, broker_fixture_tear_down, name)
 
-/* A mere lookup asks, by whatever name, once; one of another resource does not. */
-TEST(a_lookup_asks_for_its_resource)
+/* A lookup by any name asks once for its resource; a lookup of another resource does not. */
+TEST(a_lookup_requests_its_resource)
 {
 	struct informer *inf = attached(fx);
 	char text[WANTED_MAX];
@@ -62,7 +60,7 @@ TEST(a_lookup_asks_for_its_resource)
 	expect_wanted(fx, "widgets.example.com ");
 	look_up(inf, "wi");
 	assert_int_equal(informer_dispatch(inf) >= 0, 1);
-	/* what is answered proves that whatever was said before has been heard */
+	/* the answer proves that the daemon has seen all earlier requests */
 	assert_int_equal(informer_wait_synced(inf, "wi", 1), -ETIMEDOUT);
 	broker_fixture_commit(fx);
 	assert_string_equal(broker_fixture_wanted(fx, text), "");
@@ -83,8 +81,8 @@ wait_for_widgets(void *context)
 	return NULL;
 }
 
-/* A wait asks at once, though it sleeps, and ends when the list is in. */
-TEST(a_wait_asks_and_ends_when_the_list_is_in)
+/* A wait requests its resource at once and ends when the list is complete. */
+TEST(a_wait_requests_its_resource_and_ends_when_it_is_synced)
 {
 	struct waiting w = {attached(fx), 1};
 	pthread_t thread;
@@ -97,8 +95,8 @@ TEST(a_wait_asks_and_ends_when_the_list_is_in)
 	informer_detach(w.inf);
 }
 
-/* Who waits for all that is cached does not wait for what nobody asked for. */
-TEST(a_wait_for_all_leaves_it_out)
+/* A wait for all resources skips unrequested ones. */
+TEST(a_wait_for_all_skips_unrequested_resources)
 {
 	struct informer *inf = attached(fx);
 	char text[WANTED_MAX];
@@ -109,8 +107,7 @@ TEST(a_wait_for_all_leaves_it_out)
 	informer_detach(inf);
 }
 
-/* What one may know about it: that it is on demand. */
-TEST(its_description_says_so)
+TEST(the_resource_info_says_on_demand)
 {
 	struct informer *inf = attached(fx);
 	struct informer_resource_info info = {.size = sizeof(info)};
@@ -128,7 +125,7 @@ TEST(its_description_says_so)
 
 /* ---- versions ---------------------------------------------------------------------------- */
 
-/* Versions count as numbers, within one resource: 9 is before 10. */
+/* Versions are compared as numbers, within one resource: 9 is before 10. */
 TEST(a_version_is_waited_for_as_a_number)
 {
 	struct informer *inf = attached(fx);
@@ -144,7 +141,7 @@ TEST(a_version_is_waited_for_as_a_number)
 	informer_detach(inf);
 }
 
-/* What is no version that the API would compare cannot be waited for; no object ever has "0", or "007". */
+/* A version that the API would not compare is refused; no object ever has "0" or "007". */
 TEST(a_version_that_cannot_be_compared_is_refused)
 {
 	static const char *const versions[] = {"", "abc", "1x", "-1", " 1", "1.0", "0", "007", "00"};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever happens to a handler that overflowed once and caught up, and whatever happens after that: it is
- * told each change, or COALESCED, nothing of what it never heard of, and in the end what is there.
- * A table of what may happen is walked through, each with each, in each order, and so that the handler keeps
- * up, is busy meanwhile, or is held back while its library goes on. Writer and reader are the real ones.
+ * A handler that overflowed once and caught up, followed by any two steps of a table. The handler is told
+ * each change or COALESCED, nothing of objects it never heard of, and in the end the present state.
+ *
+ * Each pair of steps is walked in each order, with a handler that keeps up, one that is busy meanwhile, and
+ * one that is paused. Writer and reader are the real ones.
  */
 #include "reader-lib/events/handler.h"
 #include "shm-layout/time_ns.h"
@@ -13,7 +14,7 @@
 #define VIEWS 3
 #define ONE_HOUR_MS 3600000u
 
-/* KEEPS_UP: it dispatches all the time; BUSY: not until the path's end; HELD: only its handlers wait. */
+/* KEEPS_UP: always dispatches; BUSY: dispatches only at the path's end; HELD: its handlers are paused. */
 enum manner { KEEPS_UP, BUSY, HELD, MANNERS };
 static const char *const manners[] = {"keeps up", "busy", "held"};
 
@@ -23,7 +24,7 @@ struct course {
 	struct history history;
 	struct view views[VIEWS];
 	enum manner manner;
-	unsigned turn;			/* of the changes: which keys they take */
+	unsigned turn;			/* decides which keys the next changes take */
 };
 
 /* ---- what the writer does ---- */
@@ -35,7 +36,7 @@ commit(struct broker_fixture *fx)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* One commit: a key of each kind of change, others with each turn. */
+/* One commit: a change of each kind, of other keys each turn. */
 static void
 some_changes(struct broker_fixture *fx, void *context)
 {
@@ -75,23 +76,18 @@ all_cross(struct broker_fixture *fx, void *context)
 	commit(fx);
 }
 
-/* Deletions of which the store remembers but the last. */
 static void
-forgotten_deletions(struct broker_fixture *fx, void *context)
+some_deletions(struct broker_fixture *fx, void *context)
 {
 	struct course *p = context;
 
-	store_set_tombstone_limits(fx->store->store, fx->store->pods,
-				   (struct tombstone_limits){1, 16u << 20, 300ull * 1000000000u});
 	for (unsigned key = p->turn % 3; key < KEYS; key += 3)
 		if (p->history.now[key])
 			history_delete(&p->history, fx, key);
 	commit(fx);
-	store_set_tombstone_limits(fx->store->store, fx->store->pods,
-				   (struct tombstone_limits){10000, 16u << 20, 300ull * 1000000000u});
 }
 
-/* What its content was cached by is another: it is emptied, and listed anew. */
+/* Give pods another fingerprint: they are emptied. */
 static void
 redefine(struct broker_fixture *fx, const uint8_t fingerprint[32])
 {
@@ -152,14 +148,11 @@ hold(struct course *p, bool held)
 static void
 await_connected(struct course *p, bool connected)
 {
-	struct informer_status status = {.size = sizeof(status)};
-
 	if (p->manner != BUSY)
-		DISPATCH_UNTIL(p->inf,
-			       informer_status(p->inf, &status) == 0 && status.connected == connected);
+		dispatch_until_connected(p->inf, connected);
 }
 
-/* More changes than its queue holds, while it does not read. */
+/* More changes than the queue holds, while the handler does not read. */
 static void
 overflow(struct course *p)
 {
@@ -179,7 +172,7 @@ restart(struct course *p)
 	change(p, some_changes);
 }
 
-/* The next informerd changes things before anybody is back. */
+/* The next informerd changes objects before any reader is back. */
 static void
 takeover(struct course *p)
 {
@@ -201,7 +194,7 @@ reload(struct course *p)
 	change(p, list_again);
 }
 
-/* The period of its resync is over. */
+/* The period of the resync is over. */
 static void
 resync(struct course *p)
 {
@@ -210,13 +203,15 @@ resync(struct course *p)
 	change(p, some_changes);
 }
 
-/* It is away for longer than deletions are remembered. */
+/* The handler is away for longer than deletions are remembered. */
 static void
 forget(struct course *p)
 {
 	for (unsigned i = 0; i < QUEUE_ENTRIES_MIN + 2; i++)
 		broker_fixture_do(p->fx, one_change, p);
-	change(p, forgotten_deletions);
+	broker_fixture_remember(p->fx, 1);
+	change(p, some_deletions);
+	broker_fixture_remember(p->fx, STORE_TOMBSTONES.count);
 }
 
 static void
@@ -247,7 +242,7 @@ static const struct step {
 
 /* ---- a path ---- */
 
-/* Until all were told what is there. */
+/* Dispatch until all handlers were told the present state. */
 static void
 catch_up(struct course *p, const char *what)
 {
@@ -291,7 +286,7 @@ path_new(enum manner manner)
 	return p;
 }
 
-/* What all paths brought about, so that none of it is left out unseen. */
+/* Totals of all paths, to prove that the paths covered each case. */
 static struct {
 	uint64_t paths, calls, overflows, resyncs, again;
 } total;
@@ -311,7 +306,7 @@ path_free(struct course *p)
 	free(p);
 }
 
-/* A RESYNC was told only to a consumer, when it was new. */
+/* Only a new consumer is told a RESYNC. */
 static void
 resyncs_have_a_reason(const struct course *p, const char *what)
 {
@@ -321,7 +316,7 @@ resyncs_have_a_reason(const struct course *p, const char *what)
 				 (unsigned long long)p->views[i].resyncs);
 }
 
-/* Overflow, catch-up, then the one step and the other. */
+/* Overflow, catch up, then take the two steps. */
 static void
 walk(const struct step *one, const struct step *other, enum manner manner)
 {
@@ -337,7 +332,7 @@ walk(const struct step *one, const struct step *other, enum manner manner)
 	other->happen(p);
 	hold(p, false);
 	catch_up(p, what);
-	/* and it goes on */
+	/* and the handler continues */
 	for (unsigned i = 0; i < 3; i++)
 		change(p, some_changes);
 	catch_up(p, what);
@@ -353,7 +348,7 @@ walk_all(enum manner manner)
 	memset(&total, 0, sizeof(total));
 	for (size_t i = 0; i < STEPS; i++)
 		for (size_t k = 0; k < STEPS; k++)
-			/* in the short half each step is the first once or twice, and the other */
+			/* in the short half each step comes first once or twice, and second too */
 			if (test_is_long() || ((i + manner) % 2 == 0 && k == (i + 3) % STEPS)) {
 				walk(&steps[i], &steps[k], manner);
 				paths++;

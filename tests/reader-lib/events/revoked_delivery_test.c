@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An arena that is taken back while a handler is told of what happened. Whatever access to it the delivery
- * has come to: each state that it is told of is one that was, in order; what it could not be told of any
- * more, or could not read when it was, it is told of when it has another arena; nothing that is there is told
- * as gone; and nobody says that what was read makes no sense.
+ * An arena is revoked while a handler is told of events. At any access, each state told is one that existed,
+ * in order. What could not be told or read is told again from another arena. A present object is never told
+ * as gone, and no error says "makes no sense".
  *
- * Before accesses to arena, slot and queue (access_trap.h), drawn for each handler and each way that events
- * come to it (delivery_world.h), the process forks, and the child sees the revocation. Once more with any
- * bytes in the place of zeros, and a slot that is open: then any events may be told, but nothing is read or
- * written that may not be, and it ends.
+ * Before accesses to arena, slot and queue (access_trap.h) the process forks, and the revocation happens in
+ * the child. The accesses are drawn for each handler and each way that events come to it (delivery_world.h).
+ * A second round puts any bytes in the place of zeros, with an open slot. Then any events may be told, but
+ * every access is valid and the delivery ends.
  *
- * TRIALS=n accesses of each are drawn (0: all); SEED=n.
+ * TRIALS=n accesses of each delivery are drawn (0: all); SEED=n.
  */
 #include <sys/time.h>
 #include <time.h>
@@ -20,9 +19,9 @@
 #include "tests/support/delivery_world.h"
 #include "tests/support/test_clock.h"
 
-#define CPU_SECONDS 10 /* of one delivery, when it goes on without an end */
+#define CPU_SECONDS 10 /* of one delivery, to detect one that does not end */
 
-/* A turn ends when the clock ticks; with a clock that stands it goes the same way each time. */
+/* A turn ends when the clock ticks; with a stopped clock it takes the same course each time. */
 static int
 stop_clock(void **state)
 {
@@ -31,7 +30,7 @@ stop_clock(void **state)
 	return 0;
 }
 
-/* What a trial, a child, tells of itself. */
+/* What a child reports of its trial. */
 struct report {
 	char wrong[1024];
 	uintptr_t died_at;
@@ -39,10 +38,10 @@ struct report {
 };
 
 /*
- * of      accesses that the delivery has; trials_max: about how many of them are tried (0: each)
- * calls   that are told of when it is left in peace
- * report  shared with the child, of which one lives at a time
- * child   we are it
+ * of      accesses of the delivery; trials_max: about how many are tried (0: each)
+ * calls   that the handler is told without an interruption
+ * report  shared with the child; one child lives at a time
+ * child   this process is the child
  */
 struct course {
 	struct delivery_world *world;
@@ -62,7 +61,7 @@ draw(struct course *c)
 	return c->random >> 33;
 }
 
-/* Where in the text it was, for addr2line. */
+/* The offset in the text, for addr2line. */
 static long
 text_offset(uintptr_t address)
 {
@@ -122,7 +121,7 @@ static void
 before_access(void *context, uintptr_t instruction)
 {
 	struct course *c = context;
-	/* one of so many that follow each other, drawn anew each time */
+	/* one drawn from every `apart` accesses */
 	size_t apart = c->trials_max && c->trials_max < c->of ? c->of / c->trials_max : 1;
 	size_t at = c->accesses++ % apart;
 	int status = 0;
@@ -155,7 +154,7 @@ count_access(void *context, uintptr_t instruction)
 	c->of++;
 }
 
-/* One delivery. before: sees each access; NULL: nobody does. */
+/* One delivery. before: called before each access; NULL: never. */
 static void
 deliver_once(struct course *c, void (*before)(void *context, uintptr_t instruction))
 {
@@ -208,7 +207,7 @@ deliver(enum delivery_way way, enum delivery_handler handler)
 	c.report = mmap(NULL, sizeof(*c.report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(c.report != MAP_FAILED);
 	c.world = delivery_world_new(way, handler);
-	/* the first time much is done once only */
+	/* the first delivery does work that is done only once */
 	deliver_once(&c, NULL);
 	print_message("%s: %s\n", c.name, delivery_log_text(delivery_log_of(c.world)));
 	deliver_once(&c, count_access);
@@ -221,7 +220,7 @@ deliver(enum delivery_way way, enum delivery_handler handler)
 static void
 deliver_to_each(enum delivery_way way)
 {
-	/* in the short half every other one, from one way to the next in turn */
+	/* the short half takes every other handler, in turn for each way */
 	unsigned apart = test_is_long() ? 1 : 2;
 
 	for (unsigned handler = way % apart; handler < DELIVERY_HANDLERS; handler += apart)
@@ -234,8 +233,8 @@ deliver_to_each(enum delivery_way way)
 		deliver_to_each(way);                                                                        \
 	}
 
-WAY(a_walk_over_all_that_is_there, DELIVERY_INITIAL)
+WAY(the_initial_walk, DELIVERY_INITIAL)
 WAY(each_change_by_a_queue, DELIVERY_QUEUE)
 WAY(a_catch_up_after_an_overflow, DELIVERY_COALESCED)
-WAY(everything_anew, DELIVERY_RESYNC)
-WAY(the_same_again, DELIVERY_AGAIN)
+WAY(a_resync_after_forgotten_deletions, DELIVERY_RESYNC)
+WAY(a_periodic_resync, DELIVERY_AGAIN)

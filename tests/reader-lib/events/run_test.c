@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers under informer_run(): threads, slow ones, removal and stop while they run, and an idle reader's
- * silence.
+ * Handlers under informer_run(): threads, slow handlers, removal and stop while they run, and an idle
+ * reader's sleep.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 
 SET_UP(set_up, recorder_world_new("a1", false))
 
-/* How many calls of a handler run; the most there were. */
+/* How many calls of a handler run; the most at a time. */
 struct in_flight {
 	_Atomic unsigned now, most;
 };
@@ -33,7 +33,7 @@ stay_a_while(struct recorder *r)
 	atomic_fetch_sub(&f->now, 1);
 }
 
-/* Both recorders' handlers, told of what is there. */
+/* Run both recorders' handlers until they were told of the present object. */
 static void
 run_both(struct recorder_world *w)
 {
@@ -46,8 +46,8 @@ run_both(struct recorder_world *w)
 
 #define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
-/* Events come without anybody's dispatching; handlers may be added while it runs. */
-TEST(it_runs_by_itself)
+/* Events come without dispatching; handlers may be added while informer_run() works. */
+TEST(informer_run_dispatches_by_itself)
 {
 	recorder_add(w->r);
 	assert_int_equal(informer_run(w->inf), 0);
@@ -89,7 +89,7 @@ pthread_cond_broadcast(pthread_cond_t *cond)
 	return (*(int (**)(pthread_cond_t *))&function)(cond);
 }
 
-/* A watcher is told after each turn with the lock: between its look and its sleep it would miss that. */
+/* A watcher is told of each turn with the lock held; otherwise it could miss a turn before it sleeps. */
 TEST(a_watcher_is_told_of_turns_with_the_lock)
 {
 	char changes[1024] = "", *at = changes;
@@ -119,7 +119,7 @@ TEST(a_wait_for_sync_ends_at_its_deadline)
 	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 0), -ETIMEDOUT);
 }
 
-/* A handler is woken for its resync in time, though another thread sleeps already for all of them. */
+/* A handler is woken for its resync, though another thread already sleeps for all handlers. */
 TEST(resync_goes_on_beside_other_handlers)
 {
 	char *text;
@@ -130,7 +130,7 @@ TEST(resync_goes_on_beside_other_handlers)
 		unsigned before = atomic_load(&w->r->calls);
 
 		test_clock_move(1000);
-		AWAIT(atomic_load(&w->r->calls) > before); /* more, where the machine took its time */
+		AWAIT(atomic_load(&w->r->calls) > before); /* more, on a slow machine */
 	}
 	assert_int_equal(informer_stop(w->inf), 0);
 	text = recorder_text(w->r, true);
@@ -138,7 +138,7 @@ TEST(resync_goes_on_beside_other_handlers)
 	free(text);
 }
 
-/* A handler that hangs delays no other, and gets what it missed when it goes on. */
+/* A handler that hangs delays no other handler, and gets its missed events when it continues. */
 TEST(a_slow_handler_delays_no_other)
 {
 	static struct gate gate = GATE; /* the handler may be in its last call when the test ends */
@@ -164,7 +164,7 @@ remove_now(void *context)
 	return NULL;
 }
 
-/* Removal by another thread waits for the call that runs; nothing comes after it. */
+/* Removal by another thread waits for the running call; no call follows it. */
 TEST(removal_waits_for_the_call_that_runs)
 {
 	pthread_t thread;
@@ -192,7 +192,7 @@ stop_within(struct recorder *r)
 	informer_remove_handler(r->handler);
 }
 
-/* informer_stop() from within a handler is refused; informer_remove_handler() is not. */
+/* Within a handler informer_stop() is refused and informer_remove_handler() is not. */
 TEST(within_a_handler_it_cannot_be_stopped)
 {
 	recorder_change(w->fx, "b1");
@@ -203,19 +203,16 @@ TEST(within_a_handler_it_cannot_be_stopped)
 	assert_int_equal(informer_stop(w->inf), 0);
 }
 
-/* Stop ends threads and handlers, while changes go on; afterwards nothing is called. */
+/* Stop ends threads and handlers while changes continue; no call follows it. */
 TEST(stop_ends_everything_under_churn)
 {
 	unsigned calls;
-	char change[16], *text;
+	char *text;
 
 	recorder_add(w->r);
 	recorder_add(w->other);
 	assert_int_equal(informer_run(w->inf), 0);
-	for (int i = 2; i < 200; i++) {
-		snprintf(change, sizeof(change), "a%d", i);
-		recorder_change(w->fx, change);
-	}
+	recorder_world_happen(w, "a*199");
 	assert_int_equal(informer_stop(w->inf), 0);
 	calls = w->r->calls;
 	text = recorder_text(w->r, true);
@@ -244,7 +241,7 @@ add_and_remove(void *context)
 		AWAIT(r->calls >= 2);
 		informer_remove_handler(r->handler);
 		text = recorder_text(r, true);
-		/* a is there all the time, so it is the first that is told; on_done is the last */
+		/* a is always there, so it is told first; on_done comes last */
 		assert_true(strncmp(text, "+a", 2) == 0);
 		assert_string_equal(text + strlen(text) - 4, "DONE");
 		free(text);
@@ -253,7 +250,7 @@ add_and_remove(void *context)
 	return NULL;
 }
 
-/* Handlers come and go beside churn, from several threads; one that stays misses nothing. */
+/* Handlers come and go in several threads; a handler that stays misses nothing. */
 TEST(handlers_come_and_go_beside_churn)
 {
 	struct adder adder = {.inf = w->inf};
@@ -270,7 +267,7 @@ TEST(handlers_come_and_go_beside_churn)
 		pthread_join(threads[i], NULL);
 }
 
-/* locked: one thread waits for descriptors and no timer, the others for that thread. */
+/* locked: one thread waits for descriptors without a timer, the others for that thread. */
 static bool
 all_sleep(struct informer *inf)
 {
@@ -281,37 +278,31 @@ all_sleep(struct informer *inf)
 	       inf->run->alarm_at == UINT64_MAX && timer.it_value.tv_sec == 0 && timer.it_value.tv_nsec == 0;
 }
 
-/* Threads with nothing to do sleep, and no timer will wake them. */
+/* Idle threads sleep, and no timer will wake them. */
 TEST(an_idle_reader_sleeps)
 {
 	bool asleep = false;
 
 	run_both(w);
 	while (!asleep) {
-		test_clock_move(1000); /* what was set at the start ends */
+		test_clock_move(1000); /* timers set at the start expire */
 		pthread_mutex_lock(&w->inf->run->wait_lock);
 		asleep = all_sleep(w->inf);
 		pthread_mutex_unlock(&w->inf->run->wait_lock);
 	}
 }
 
-/* Of one handler never two calls run at once, and they come in order; of two handlers they may. */
+/* Two calls of one handler never run at the same time, and they come in order. */
 TEST(a_handler_is_called_once_at_a_time)
 {
 	struct in_flight one = {0}, two = {0};
-	char change[16], expected[8192];
-	size_t n = 0;
+	char expected[8192];
 
 	w->r->each = w->other->each = stay_a_while;
 	w->r->context = &one;
 	w->other->context = &two;
 	run_both(w);
-	for (int i = 2; i < 200; i++) {
-		snprintf(change, sizeof(change), "a%d", i);
-		n += (size_t)snprintf(expected + n, sizeof(expected) - n, "%sa%d>a%d", n ? " " : "", i - 1,
-				      i);
-		recorder_change(w->fx, change);
-	}
+	recorder_world_update(w, 2, 198, expected, sizeof(expected));
 	recorder_await(w->r, expected);
 	recorder_await(w->other, expected);
 	assert_int_equal(atomic_load(&one.most), 1);

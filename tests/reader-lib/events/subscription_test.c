@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Subscriptions: what is said to the daemon of the handler that asks. (What comes of the answers: feed_test.c
- * and handler_test.c.)
+ * What a subscription tells the daemon about its handler. (feed_test.c and handler_test.c test the answers.)
  */
 #include "tests/room.h"
 #include "tests/support/recorder_world.h"
 
 SET_UP(set_up, recorder_world_new("", false))
 
-/* What the daemon calls the one handler that listens. */
+/* The daemon's name of the one subscribed handler. */
 struct called {
 	char name[100];
 };
@@ -36,8 +35,8 @@ assert_called(struct recorder_world *w, const char *name)
 
 #define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
-/* A handler's name reaches the daemon: what is too long is cut; none is its reader's. */
-TEST(a_handler_is_called_by_its_name)
+/* A handler's name reaches the daemon: a long one is cut; without one the reader's name is used. */
+TEST(the_daemon_knows_a_handlers_name)
 {
 	char name[200];
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Waiting for one object: what its caller is shown, and when; over a daemon's end and return.
- */
+/* Waiting for one object: what the condition is shown, and when; also over a daemon's end and return. */
 #include <stdatomic.h>
 
 #include "tests/room.h"
@@ -11,9 +9,9 @@
 /* What is waited for, and what was shown. */
 struct wanted {
 	struct informer *inf;
-	const char *phase; /* NULL: that it is gone */
+	const char *phase; /* NULL: wait for its deletion */
 	int result, answer;
-	char uid[16]; /* of the object shown last; "" when there was none */
+	char uid[16]; /* of the object shown last; "" if there was none */
 	_Atomic unsigned calls;
 };
 
@@ -47,7 +45,7 @@ is_as_wanted(void *context, const struct informer_snapshot *snap, const struct i
 	assert_non_null(snap);
 	if (!r)
 		r = look(w, object);
-	/* last: who sees the call counted sees what it was shown */
+	/* last: a thread that sees the count also sees what was shown */
 	atomic_fetch_add(&w->calls, 1);
 	return r;
 }
@@ -67,7 +65,7 @@ wait_in_thread(void *context)
 	return NULL;
 }
 
-/* Begin to wait in a thread that has looked at least once. */
+/* Start a thread that waits, and return when it has looked once. */
 static pthread_t
 begin_to_wait(struct wanted *w)
 {
@@ -92,20 +90,11 @@ put(struct broker_fixture *fx, const char *name, const char *uid, const char *ph
 	broker_fixture_put(fx, (const char *const[]){text, NULL});
 }
 
-static void
-delete_one(struct broker_fixture *fx, void *context)
-{
-	assert_int_equal(store_fixture_delete(fx->store, "n", context), 0);
-	assert_int_equal(store_commit(fx->store->store), 0);
-}
-
-static char name_a[] = "a";
-
 #define TEST(name)                                                                                           \
 	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
 
-/* An object that is as it is wanted already needs no wait; one that is not is looked at once. */
-TEST(what_is_so_already_is_not_waited_for)
+/* A wait whose condition holds returns at once; with timeout 0 the condition is still checked once. */
+TEST(a_condition_that_holds_needs_no_wait)
 {
 	struct wanted w = {.phase = "Running"};
 
@@ -124,7 +113,7 @@ TEST(what_is_so_already_is_not_waited_for)
 	informer_detach(w.inf);
 }
 
-/* Its changes are looked at as they come, those of others do not end the wait; nothing is asked between. */
+/* The condition is checked at each change; other objects' changes do not end the wait; nothing is polled. */
 TEST(a_change_ends_the_wait_and_nothing_is_polled)
 {
 	struct wanted w = {.phase = "Running"};
@@ -145,8 +134,8 @@ TEST(a_change_ends_the_wait_and_nothing_is_polled)
 	informer_detach(w.inf);
 }
 
-/* Its end is told as no object; what takes its name has another UID. */
-TEST(the_end_of_an_object_is_waited_for)
+/* A deleted object is shown as NULL; a new object of that name has another UID. */
+TEST(a_wait_ends_with_the_deletion)
 {
 	struct wanted w = {0};
 	pthread_t thread;
@@ -156,7 +145,7 @@ TEST(the_end_of_an_object_is_waited_for)
 	w.inf = broker_fixture_attach(fx, 0);
 	thread = begin_to_wait(&w);
 	assert_string_equal(w.uid, "u-1");
-	broker_fixture_do(fx, delete_one, name_a);
+	broker_fixture_delete(fx, "n", "a");
 	pthread_join(thread, NULL);
 	assert_int_equal(w.result, 0);
 	assert_string_equal(w.uid, "");
@@ -166,8 +155,8 @@ TEST(the_end_of_an_object_is_waited_for)
 	informer_detach(w.inf);
 }
 
-/* While the first list is not in nobody is told that an object is not there. */
-TEST(what_a_list_may_bring_yet_is_not_called_gone)
+/* Until the first list is complete no object is reported as absent. */
+TEST(no_object_is_absent_before_the_first_list)
 {
 	struct wanted w = {0};
 
@@ -181,7 +170,7 @@ TEST(what_a_list_may_bring_yet_is_not_called_gone)
 	informer_detach(w.inf);
 }
 
-/* A wait begun before the daemon goes on over its end and its return with another arena. */
+/* A wait continues over the daemon's end and its return with another arena. */
 TEST(a_wait_outlives_the_daemon)
 {
 	struct wanted w = {.phase = "Running"};
@@ -193,9 +182,7 @@ TEST(a_wait_outlives_the_daemon)
 	put(fx, "a", "u-1", "Pending");
 	w.inf = broker_fixture_attach(fx, 0);
 	thread = begin_to_wait(&w);
-	broker_fixture_stop(fx);
 	broker_fixture_adopt(fx);
-	broker_fixture_start(fx);
 	put(fx, "a", "u-1", "Running");
 	pthread_join(thread, NULL);
 	assert_int_equal(w.result, 0);
@@ -204,7 +191,7 @@ TEST(a_wait_outlives_the_daemon)
 	informer_detach(w.inf);
 }
 
-/* The caller may give up, with a code of its own. */
+/* The condition may end the wait with a code of its own. */
 TEST(the_caller_may_end_the_wait)
 {
 	struct wanted w = {.answer = -ENOTSUP};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Waiting: for an arena, for the first list, for a commit; from several threads.
- */
+/* Waiting for an arena, for the first list, for a commit; from several threads. */
 #include <poll.h>
 #include <sched.h>
 
@@ -25,7 +23,7 @@ moment_of(struct informer *inf)
 #define TEST(name)                                                                                           \
 	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
 
-/* A wait that is not met says so at its deadline, and what is missing. */
+/* At its deadline a wait says what is missing. */
 TEST(a_wait_ends_at_its_deadline)
 {
 	struct informer *inf = broker_fixture_attach(fx, 0);
@@ -51,31 +49,24 @@ TEST(a_wait_ends_at_its_deadline)
 	informer_detach(inf);
 }
 
-static void
-be_refused(struct broker_fixture *fx, void *context)
+/* A wait that times out tells the API server's last error for the resource, until it has recovered. */
+TEST(a_timed_out_wait_tells_the_servers_error)
 {
-	assert_int_equal(store_set_status(fx->store->store, fx->store->pods, context), 0);
-	assert_int_equal(store_commit(fx->store->store), 0);
-}
-
-/* Who waited in vain for a resource is told what the API server said of it, as long as that is so. */
-TEST(a_wait_in_vain_tells_what_the_server_said)
-{
-	static char refused[] = "{\"recovered\":false,\"code\":403,\"reason\":\"Forbidden\",\"message\":"
-				"\"LIST failed:\\nforbidden\"}";
-	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\"}";
+	static const char refused[] = "{\"recovered\":false,\"code\":403,\"reason\":\"Forbidden\","
+				      "\"message\":\"LIST failed:\\nforbidden\"}";
+	static const char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\"}";
 	struct informer *inf;
 	char text[256];
 
 	broker_fixture_start(fx);
-	broker_fixture_do(fx, be_refused, refused);
+	broker_fixture_status(fx, refused);
 	inf = broker_fixture_attach(fx, 0);
 	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
 	informer_error_text(-ETIMEDOUT, text, sizeof(text));
 	assert_non_null(strstr(text, "the first list is not in; LIST failed: forbidden"));
 	assert_int_equal(informer_wait_version(inf, "pods", "7", 1), -ETIMEDOUT);
 	assert_error_text(-ETIMEDOUT, "LIST failed: forbidden");
-	broker_fixture_do(fx, be_refused, recovered);
+	broker_fixture_status(fx, recovered);
 	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
 	informer_error_text(-ETIMEDOUT, text, sizeof(text));
 	assert_null(strstr(text, "LIST failed"));
@@ -99,7 +90,7 @@ sleep_for_commit(void *context)
 	return NULL;
 }
 
-/* Until so many threads wait on this handle. */
+/* Return when this many threads wait on the handle. */
 static void
 await_sleepers(struct informer *inf, unsigned count)
 {
@@ -143,7 +134,7 @@ TEST(one_commit_wakes_every_waiter)
 	informer_detach(inf);
 }
 
-/* A wait begun before the daemon exists ends when the first list is in. */
+/* A wait begun before the daemon exists ends when the first list is complete. */
 TEST(a_wait_spans_the_daemons_start)
 {
 	struct sleeper s = {.resource = "pods", .result = 1};
@@ -160,7 +151,6 @@ TEST(a_wait_spans_the_daemons_start)
 	informer_detach(s.inf);
 }
 
-/* A commit wait ends when another generation takes over. */
 TEST(a_commit_wait_ends_with_a_new_generation)
 {
 	struct sleeper s = {.result = 1};
@@ -177,7 +167,7 @@ TEST(a_commit_wait_ends_with_a_new_generation)
 	informer_detach(s.inf);
 }
 
-/* Once armed, the descriptor becomes readable at the next commit, not before; unarmed it stays quiet. */
+/* An armed descriptor becomes readable at the next commit, not before; an unarmed one stays quiet. */
 TEST(the_descriptor_tells_of_a_commit_once_armed)
 {
 	struct informer_moment seen;
@@ -203,7 +193,7 @@ TEST(the_descriptor_tells_of_a_commit_once_armed)
 	informer_detach(inf);
 }
 
-/* The report comes whole, however long it is, and needs no slot. */
+/* A long report. */
 static char *
 long_report(void *context)
 {
@@ -216,7 +206,7 @@ long_report(void *context)
 	return text;
 }
 
-TEST(the_report_comes_in_pieces)
+TEST(a_long_report_comes_whole_and_needs_no_slot)
 {
 	struct informer *inf[6], *other;
 	char *text;
@@ -237,7 +227,7 @@ TEST(the_report_comes_in_pieces)
 		informer_detach(inf[i]);
 }
 
-/* Without a daemon there is no report, and the error says where it was looked for. */
+/* Without a daemon the error names the socket. */
 TEST(without_a_daemon_there_is_no_report)
 {
 	struct informer *inf = broker_fixture_attach(fx, 0);
