@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader that informerd drops: what it holds stays as it was or says EXPIRED, it begins nothing until it is
- * attached again, and its slot is given up when it has let go, hung up or died, no sooner.
+ * A reader that informerd drops. What it holds stays unchanged or says EXPIRED. It begins nothing until it is
+ * attached again. Its slot is given up when it has let go, hung up or died, not before.
  */
 #include <sys/prctl.h>
 
@@ -16,7 +16,7 @@
 
 SET_UP(set_up, reader_world_empty("a"))
 
-/* Say what no attached reader says. False: it is not attached. */
+/* Send a packet that no attached reader sends. False: the reader is not attached. */
 static bool
 provoke(struct informer *inf)
 {
@@ -39,7 +39,7 @@ wait_dropped(struct broker_fixture *fx, uint64_t count)
 
 static unsigned changes_made;
 
-/* Write everything anew, so often that all memory that is free is used again. */
+/* Rewrite all pods, so often that all free memory is reused. */
 static void
 churn(struct broker_fixture *fx, void *context)
 {
@@ -72,7 +72,7 @@ hold(struct broker_fixture *fx, void *context)
 	*(uint64_t *)context = epoch - pins_horizon(fx->store->pins, epoch);
 }
 
-/* How many epochs back somebody holds. */
+/* How many epochs back a reader still holds. */
 static uint64_t
 held_epochs(struct broker_fixture *fx)
 {
@@ -88,13 +88,13 @@ begin_again(struct informer *inf, struct informer_snapshot *snap)
 	int r;
 
 	while ((r = informer_begin(inf, snap)) == INFORMER_E_NOT_READY) {
-		test_clock_move(1); /* it tries again later each time */
+		test_clock_move(1); /* the reader's delay between attempts grows */
 		sched_yield();
 	}
 	return r;
 }
 
-/* What a reader has looked up, and what it said. */
+/* What a reader has looked up, and what the calls returned. */
 struct found {
 	struct informer_snapshot snap;
 	struct informer_object object;
@@ -121,7 +121,7 @@ find(struct informer *inf, struct informer_resource *pods, struct found *f)
 	return 0;
 }
 
-/* Strings that were lent are as they were; each call says what it said before, or EXPIRED. */
+/* Lent strings are unchanged; each call repeats its answer or says EXPIRED. */
 static int
 still_right(struct informer_resource *pods, struct found *f)
 {
@@ -154,7 +154,7 @@ still_right(struct informer_resource *pods, struct found *f)
 #define IN_WORLD(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 #define WITH_BROKER(name) TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, name)
 
-/* What a dropped reader holds stays, and each call says that it is over; its slot goes with its snapshot. */
+/* What a dropped reader holds stays readable; its calls say EXPIRED. Its slot ends with its snapshot. */
 IN_WORLD(what_a_dropped_reader_holds_stays)
 {
 	struct informer_object o;
@@ -175,13 +175,13 @@ IN_WORLD(what_a_dropped_reader_holds_stays)
 	assert_int_equal(still_right(w->pods, &next), 0);
 	assert_int_equal(informer_get_z(&next.snap, w->pods, "default", "a", &o), 0);
 	informer_end(&held.snap);
-	test_clock_move(1000); /* the broker looks at such slots once a second */
+	test_clock_move(1000); /* the broker checks such slots once a second */
 	broker_fixture_wait_readers(w->fx, 1);
 	informer_end(&next.snap);
 	assert_int_equal(held_epochs(w->fx), 0);
 }
 
-/* A reader that is dropped while it holds nothing is gone at once, and reads nothing before it is back. */
+/* A reader dropped while it holds nothing is gone at once, and reads nothing before it is attached again. */
 IN_WORLD(a_dropped_reader_begins_nothing_until_it_is_back)
 {
 	struct informer_status status = {.size = sizeof(status)};
@@ -209,30 +209,6 @@ struct looker {
 	uint64_t looks, ends;
 };
 
-/* List, and check that what is seen is whole. 0, EXPIRED, or what is wrong. */
-static int
-look_once(struct looker *l, struct informer_snapshot *snap)
-{
-	struct informer_resource_info info = {.size = sizeof(info)};
-	struct informer_iter it;
-	struct informer_object o;
-	uint64_t count = 0;
-	int r = informer_list(snap, l->w->pods, &it);
-
-	while (r == 0 && (r = informer_next(&it, &o)) > 0) {
-		const char *data;
-		size_t length;
-
-		count++;
-		r = informer_object_uid(&o, &data, &length);
-		if (r == 0 && length < 4)
-			r = INFORMER_E_CORRUPT;
-	}
-	if (r == 0)
-		r = informer_resource_info(snap, l->w->pods, &info);
-	return r == 0 && info.object_count != count ? INFORMER_E_CORRUPT : r;
-}
-
 static void *
 look(void *context)
 {
@@ -243,7 +219,7 @@ look(void *context)
 		int r = begin_again(l->w->inf, &snap);
 
 		if (r == 0) {
-			r = look_once(l, &snap);
+			r = reader_check_whole(&snap, l->w->pods);
 			informer_end(&snap);
 		}
 		l->looks += r == 0;
@@ -254,8 +230,8 @@ look(void *context)
 	return NULL;
 }
 
-/* Dropped again and again, at any time: between begin and end, before begin, while it attaches. */
-IN_WORLD(a_reader_dropped_at_any_time_sees_what_is_whole)
+/* The reader is dropped between begin and end, before begin, and while it attaches. */
+IN_WORLD(a_reader_dropped_at_any_time_sees_whole_snapshots)
 {
 	_Atomic bool stop = false;
 	struct looker lookers[3] = {{0}};
@@ -285,7 +261,7 @@ IN_WORLD(a_reader_dropped_at_any_time_sees_what_is_whole)
 	assert_true(looks > 0 && ends > 0);
 }
 
-/* In a process of its own: look, be dropped, stop; go on: all is right, and it comes back. */
+/* In its own process: look, be dropped, stop, continue. All held is right, and the reader attaches again. */
 static int
 be_dropped_and_stopped(struct broker_fixture *fx)
 {
@@ -313,7 +289,7 @@ start_one_that_stops(struct broker_fixture *fx)
 	int status;
 
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* one that is stopped would outlive a test that fails */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a stopped child would outlive a failing test */
 		_exit(be_dropped_and_stopped(fx));
 	}
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
@@ -323,7 +299,7 @@ start_one_that_stops(struct broker_fixture *fx)
 	return pid;
 }
 
-/* It holds its slot and what it pins until this signal. */
+/* Until this signal the stopped reader holds its slot and its pins. */
 static void
 end_a_stopped_reader(struct broker_fixture *fx, int how)
 {
@@ -342,14 +318,14 @@ end_a_stopped_reader(struct broker_fixture *fx, int how)
 	assert_int_equal(held_epochs(fx), 0);
 }
 
-/* A reader that stopped keeps its slot and what it pins, as one that was not dropped, until it goes on. */
-WITH_BROKER(a_stopped_reader_keeps_what_it_pins)
+/* A stopped reader keeps its slot and its pins, as one that was not dropped, until it continues. */
+WITH_BROKER(a_stopped_reader_keeps_its_pins)
 {
 	end_a_stopped_reader(*state, SIGCONT);
 }
 
-/* When it dies instead, what it pinned is free at once. */
-WITH_BROKER(a_stopped_reader_that_dies_lets_go)
+/* When a stopped reader dies its pins are free at once. */
+WITH_BROKER(a_stopped_reader_that_dies_frees_its_pins)
 {
 	end_a_stopped_reader(*state, SIGKILL);
 }

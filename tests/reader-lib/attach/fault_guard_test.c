@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A fault in a revoked arena gives zeros; every other fault goes where it went without the guard.
- */
+/* A fault in a revoked arena gives zeros; every other fault goes where it went without the guard. */
 #include "reader-lib/attach/fault_guard.h"
 #include "tests/room.h"
 #include "tests/support/full_tmpfs.h"
@@ -9,7 +7,7 @@
 #define PAGE 4096u
 #define ARENA_BYTES (HEADER_BYTES + 16 * PAGE)
 
-/* An arena of which the header alone has memory, and the slot that reads it. */
+/* An arena of which only the header has memory, and the slot that reads it. */
 struct world {
 	struct header *header;
 	struct slot *slot;
@@ -38,7 +36,7 @@ arena_without_memory(void)
 	return (struct header *)(void *)base;
 }
 
-/* cmocka has put its handlers in place before a test begins: so ours come in the test, behind them. */
+/* cmocka installs its handlers before a test begins; the guard's are installed in the test, after them. */
 static struct world
 make_world(void)
 {
@@ -91,7 +89,7 @@ TEST_CASE(a_revoked_arena_reads_zeros)
 	assert_int_equal(atomic_load(&w.header->state), HEADER_REVOKED);
 }
 
-/* Each of many is found, and its place is used again. */
+/* Each of many arenas is found, and its place is reused. */
 TEST_CASE(many_arenas_are_guarded)
 {
 	struct world w[120];
@@ -143,7 +141,7 @@ remove_it(struct world *w)
 	fault_guard_remove(w->header);
 }
 
-/* What it inherits are not its arenas. */
+/* A child does not guard its parent's arenas. */
 static void
 fork_again(struct world *w)
 {
@@ -190,7 +188,7 @@ TEST_CASE(without_a_handler_a_process_dies_as_before)
 	assert_true(dies_of_sigbus(ignore));
 }
 
-/* ---- the handler that was there before ---- */
+/* ---- an earlier handler ---- */
 
 static sigjmp_buf back;
 static volatile sig_atomic_t told;
@@ -211,7 +209,7 @@ on_signal(int number)
 	told = 3;
 }
 
-TEST_CASE(a_handler_that_was_there_hears_of_the_others)
+TEST_CASE(an_earlier_handler_gets_the_other_faults)
 {
 	const struct sigaction theirs = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	struct world w;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attaching, losing the daemon, getting it back, forking.
- */
+/* Attaching, losing the daemon, attaching again, forking. */
 #include <dirent.h>
 #include <sys/un.h>
 
@@ -11,6 +9,7 @@
 #include "tests/support/broker_fixture.h"
 #include "tests/support/dispatch.h"
 #include "tests/support/purse.h"
+#include "tests/support/reader_world.h"
 #include "writer/serve/broker_internal.h"
 
 static struct informer_status
@@ -22,23 +21,6 @@ status_of(struct informer *inf)
 	return status;
 }
 
-static int
-get(struct informer *inf, const char *name)
-{
-	struct informer_snapshot snap;
-	struct informer_resource *pods;
-	struct informer_object o;
-	int r = informer_resource_open(inf, "pods", &pods);
-
-	if (r == 0)
-		r = informer_begin(inf, &snap);
-	if (r < 0)
-		return r;
-	r = informer_get_z(&snap, pods, "default", name, &o);
-	informer_end(&snap);
-	return r;
-}
-
 #define TEST(name)                                                                                           \
 	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
 
@@ -48,8 +30,8 @@ set_release(struct broker_fixture *fx, void *context)
 	atomic_store(&fx->store->arena->header->server_release, *(uint32_t *)context);
 }
 
-/* The API server's release is told from when it is known. */
-TEST(the_servers_release_is_told)
+/* The API server's release is reported as soon as it is known. */
+TEST(the_servers_release_is_reported)
 {
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	uint32_t release = 1036;
@@ -63,7 +45,7 @@ TEST(the_servers_release_is_told)
 	broker_fixture_wait_readers(fx, 0);
 }
 
-/* Attach succeeds before the daemon exists; lookups say NOT_READY; the descriptor tells when it has come. */
+/* Attach succeeds before the daemon exists; lookups say NOT_READY until it has come. */
 TEST(attach_succeeds_before_the_daemon_exists)
 {
 	struct informer *inf = broker_fixture_attach(fx, 0);
@@ -72,11 +54,11 @@ TEST(attach_succeeds_before_the_daemon_exists)
 	assert_false(status.attached);
 	assert_true(status.stale);
 	assert_non_null(strstr(status.reason, "is informerd running?"));
-	assert_int_equal(get(inf, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(reader_get(inf, "default", "a"), INFORMER_E_NOT_READY);
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
 	DISPATCH_UNTIL(inf, status_of(inf).attached);
-	assert_int_equal(get(inf, "a"), 0);
+	assert_int_equal(reader_get(inf, "default", "a"), 0);
 	status = status_of(inf);
 	assert_true(status.connected);
 	assert_string_equal(status.reason, "");
@@ -85,20 +67,20 @@ TEST(attach_succeeds_before_the_daemon_exists)
 	broker_fixture_wait_readers(fx, 0);
 }
 
-/* A program that never dispatches is attached all the same, by informer_begin(). */
-TEST(begin_attaches_for_those_who_never_dispatch)
+/* informer_begin() attaches a program that never dispatches. */
+TEST(begin_attaches_without_dispatch)
 {
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	int r;
 
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
-	AWAIT((r = get(inf, "a")) != INFORMER_E_NOT_READY);
+	AWAIT((r = reader_get(inf, "default", "a")) != INFORMER_E_NOT_READY);
 	assert_int_equal(r, 0);
 	informer_detach(inf);
 }
 
-/* The daemon ends: what was read is read on, and the status tells. The next one has its reader by itself. */
+/* After the daemon's end lookups still work and the status says so; the reader attaches to the next one. */
 TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 {
 	struct informer_snapshot old;
@@ -114,16 +96,16 @@ TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 	assert_true(status_of(inf).stale);
 	assert_true(status_of(inf).attached);
 	assert_string_not_equal(status_of(inf).reason, "");
-	assert_int_equal(get(inf, "a"), 0);
+	assert_int_equal(reader_get(inf, "default", "a"), 0);
 
 	broker_fixture_replace(fx, true);
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "b");
 	DISPATCH_UNTIL(inf, status_of(inf).connected);
-	assert_int_equal(get(inf, "b"), 0);
-	assert_int_equal(get(inf, "a"), INFORMER_E_NOT_FOUND);
+	assert_int_equal(reader_get(inf, "default", "b"), 0);
+	assert_int_equal(reader_get(inf, "default", "a"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(status_of(inf).attaches, 2);
-	/* the old snapshot is what it was */
+	/* the old snapshot is unchanged */
 	assert_int_equal(informer_get_z(&old, pods, "default", "a", &o), 0);
 	assert_int_equal(informer_get_z(&old, pods, "default", "b", &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_snapshot_moment(&old, &moment), 0);
@@ -133,24 +115,24 @@ TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 	informer_detach(inf);
 }
 
-/* begin() moves on the superseded word, without dispatch; until there is a new arena it shows the old one. */
-TEST(begin_moves_on_the_superseded_word)
+/* Without dispatch, informer_begin() moves to the next arena; until then it shows the superseded one. */
+TEST(begin_moves_when_the_arena_is_superseded)
 {
 	struct informer *inf = broker_fixture_serve(fx, 0);
 	int r;
 
 	broker_fixture_stop(fx);
 	broker_fixture_replace(fx, true);
-	assert_int_equal(get(inf, "a"), 0);
+	assert_int_equal(reader_get(inf, "default", "a"), 0);
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "b");
-	while ((r = get(inf, "b")) == INFORMER_E_NOT_FOUND)
-		assert_true(get(inf, "a") == 0 || get(inf, "b") == 0);
+	while ((r = reader_get(inf, "default", "b")) == INFORMER_E_NOT_FOUND)
+		assert_true(reader_get(inf, "default", "a") == 0 || reader_get(inf, "default", "b") == 0);
 	assert_int_equal(r, 0);
 	informer_detach(inf);
 }
 
-/* When the connection was lost and the writer was not, old snapshots expire; new ones are fine. */
+/* If the connection is lost while the writer lives, old snapshots expire; new ones work. */
 TEST(snapshots_expire_when_their_slot_is_lost)
 {
 	struct informer_snapshot old;
@@ -160,16 +142,16 @@ TEST(snapshots_expire_when_their_slot_is_lost)
 
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &old), 0);
-	broker_fixture_stop(fx);	/* only the broker: the arena is the same one afterwards */
+	broker_fixture_stop(fx);	/* only the broker: the arena is the same afterwards */
 	broker_fixture_start(fx);
 	DISPATCH_UNTIL(inf, status_of(inf).attaches == 2);
 	assert_int_equal(informer_get_z(&old, pods, "default", "a", &o), INFORMER_E_EXPIRED);
 	informer_end(&old);
-	assert_int_equal(get(inf, "a"), 0);
+	assert_int_equal(reader_get(inf, "default", "a"), 0);
 	informer_detach(inf);
 }
 
-/* In a child every call says FORKED, and detach there leaves the parent alone. */
+/* In a forked child every call says FORKED, and detach there leaves the parent's handle alone. */
 TEST(every_call_in_a_child_says_forked)
 {
 	struct informer_snapshot snap, other;
@@ -231,7 +213,7 @@ TEST(every_call_in_a_child_says_forked)
 	assert_int_equal(WEXITSTATUS(wait_status), 0);
 	assert_int_equal(informer_get_string(&o, path, &data, &length), 0);
 	informer_end(&snap);
-	assert_int_equal(get(inf, "a"), 0);
+	assert_int_equal(reader_get(inf, "default", "a"), 0);
 	assert_true(status_of(inf).connected);
 	assert_int_equal(broker_fixture_stats(fx).readers, 1);
 	informer_path_free(path);
@@ -259,7 +241,7 @@ count_descriptors(bool *ret_all_cloexec)
 	return n;
 }
 
-/* A WELCOME with one descriptor more than there should be, each of them nothing that can be mapped. */
+/* A WELCOME with one descriptor too many, none of which can be mapped. */
 static void
 welcome_with_too_many(int peer)
 {
@@ -287,9 +269,8 @@ welcome_with_too_many(int peer)
 	close(null);
 }
 
-/* Of more descriptors than a packet has, those beyond are the kernel's to close: there is no room for them.
- */
-TEST(more_descriptors_than_there_should_be_are_not_taken)
+/* The kernel closes descriptors beyond those that the reader has room for. */
+TEST(surplus_descriptors_are_not_taken)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), peer, before;
@@ -318,7 +299,7 @@ TEST(more_descriptors_than_there_should_be_are_not_taken)
 	unlink(fx->socket);
 }
 
-/* An attached reader is sent an arena and a slot once more, under a number that no message has. */
+/* Send an attached reader an arena and a slot once more, under a reserved message number. */
 static void
 send_reserved(struct broker_fixture *fx, void *context)
 {
@@ -335,7 +316,7 @@ send_reserved(struct broker_fixture *fx, void *context)
 	pins_remove(fx->store->pins, slot);
 }
 
-/* How much the broker still has open because readers had it open when it ended. */
+/* How much the broker still has open because readers had it open at its end. */
 static void
 look_at_leftovers(struct broker_fixture *fx, void *context)
 {
@@ -352,8 +333,8 @@ leftovers(struct broker_fixture *fx)
 	return count;
 }
 
-/* The number that is reserved is a packet as senseless as any other: the reader hangs up, and comes again. */
-TEST(the_reserved_message_makes_no_sense)
+/* A reserved message number is invalid: the reader hangs up and attaches again. */
+TEST(a_reserved_message_is_refused)
 {
 	struct informer *inf;
 	bool cloexec;
@@ -365,8 +346,8 @@ TEST(the_reserved_message_makes_no_sense)
 		DISPATCH_UNTIL(inf, status_of(inf).attaches == i && status_of(inf).connected);
 		broker_fixture_wait_readers(fx, 1);
 		assert_int_equal(broker_fixture_stats(fx).attached, i);
-		assert_int_equal(get(inf, "a"), 0);
-		/* what came with it was closed */
+		assert_int_equal(reader_get(inf, "default", "a"), 0);
+		/* its descriptors were closed */
 		DISPATCH_UNTIL(inf, leftovers(fx) == 0);
 		if (i > 2)
 			assert_int_equal(count_descriptors(&cloexec), open);
@@ -375,7 +356,7 @@ TEST(the_reserved_message_makes_no_sense)
 	informer_detach(inf);
 }
 
-/* Every descriptor is close-on-exec, and detach closes all of them, also after moves. */
+/* Every descriptor is close-on-exec, and detach closes all of them, also after a move. */
 TEST(descriptors_are_close_on_exec_and_closed_by_detach)
 {
 	struct informer *inf = broker_fixture_serve(fx, 0);
@@ -392,11 +373,11 @@ TEST(descriptors_are_close_on_exec_and_closed_by_detach)
 	DISPATCH_UNTIL(inf, status_of(inf).attaches == 2);
 	informer_detach(inf);
 	broker_fixture_wait_readers(fx, 0);
-	/* the new generation's memfd is the fixture's */
+	/* the fixture has the new generation's memfd */
 	assert_int_equal(count_descriptors(&cloexec), before + 1);
 }
 
-/* Options that make no sense are refused; shorter ones, of an older header, are taken with zeroes behind. */
+/* Invalid options are refused; a shorter struct of an older header is taken, with zeros for the rest. */
 TEST(options_are_checked)
 {
 	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
@@ -424,7 +405,7 @@ TEST(options_are_checked)
 	informer_detach(NULL);
 }
 
-/* All memory is the caller's allocator's; each failure of it is an error, not a crash. */
+/* All memory comes from the caller's allocator; a failed allocation is an error, not a crash. */
 TEST(each_failed_allocation_is_survived)
 {
 	struct purse purse = PURSE;
@@ -447,7 +428,8 @@ TEST(each_failed_allocation_is_survived)
 		purse.fails = 1;
 		purse.failed = 0;
 		if (informer_attach(&options, &inf) == 0) {
-			int r = informer_wait_attached(inf, 60000), got = r == 0 ? get(inf, "a") : r;
+			int r = informer_wait_attached(inf, 60000);
+			int got = r == 0 ? reader_get(inf, "default", "a") : r;
 			int compiled = informer_label_selector_compile(inf, "a=b", 3, &sel, NULL);
 			int path_made = informer_path_compile(inf, "a.b", 3, &path);
 			int stat = informer_stat_json(inf, 60000, &text, NULL);
@@ -468,7 +450,6 @@ TEST(each_failed_allocation_is_survived)
 	assert_true(whole);
 }
 
-/* Several handles live in one process without knowing of each other. */
 TEST(several_handles_live_side_by_side)
 {
 	struct informer *inf[3];
@@ -479,8 +460,8 @@ TEST(several_handles_live_side_by_side)
 		inf[i] = broker_fixture_attach(fx, i == 1 ? INFORMER_VERIFY : 0);
 	assert_int_equal(broker_fixture_stats(fx).readers, 3);
 	informer_detach(inf[1]);
-	assert_int_equal(get(inf[0], "a"), 0);
-	assert_int_equal(get(inf[2], "a"), 0);
+	assert_int_equal(reader_get(inf[0], "default", "a"), 0);
+	assert_int_equal(reader_get(inf[2], "default", "a"), 0);
 	informer_detach(inf[0]);
 	informer_detach(inf[2]);
 	broker_fixture_wait_readers(fx, 0);

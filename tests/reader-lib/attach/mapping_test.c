@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An arena whose header changes while it is being mapped: what is used of it is what was checked. It changes
- * when the look at the header is over and the arena is not mapped yet: the mapping lies within the file and
- * within its own address range all the same.
+ * An arena whose header changes between the check of the header and the mapping: the reader uses the checked
+ * values. So the mapping stays within the file and within its own address range.
  *
- * Arenas that follow each other: what is kept of those that are gone.
+ * Arenas that follow each other: what the reader keeps of earlier ones.
  */
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 
 #include "reader-lib/attach/mapping.h"
@@ -14,7 +12,7 @@
 #include "tests/support/lone_reader.h"
 #include "tests/support/store_fixture.h"
 
-static struct header *change; /* when a header's mapping is given back; NULL: nothing does */
+static struct header *change; /* written when a header's mapping is unmapped; NULL: nothing is */
 static uint64_t max_bytes_then, committed_then;
 static unsigned changed;
 
@@ -29,19 +27,12 @@ munmap(void *start, size_t bytes)
 	return (int)syscall(SYS_munmap, start, bytes);
 }
 
-static int
-again(int fd)
-{
-	return fcntl(fd, F_DUPFD_CLOEXEC, 3);
-}
-
-TEST_CASE(what_is_checked_of_a_header_is_what_is_used)
+TEST_CASE(a_header_is_used_as_it_was_checked)
 {
 	const uint64_t elsewhere[] = {0, HEADER_BYTES, 1ull << 40, UINT64_MAX};
 	struct store_fixture *fx = store_fixture_new(0);
 	struct header *h = fx->arena->header;
 	uint64_t max_bytes = h->max_bytes, committed = atomic_load(&h->committed_bytes);
-	struct message_welcome welcome = {0};
 	struct informer *inf;
 	struct mapping *m;
 	struct slot *slot;
@@ -52,15 +43,10 @@ TEST_CASE(what_is_checked_of_a_header_is_what_is_used)
 	inf = lone_reader_new(fx->arena, fx->arena->fd, slot_fd, 0);
 	assert_non_null(inf);
 	for (unsigned i = 0; i < 16; i++) {
-		const int fds[PROTOCOL_DESCRIPTORS] = {again(fx->arena->fd), again(slot_fd),
-						       eventfd(0, EFD_CLOEXEC)};
-
 		max_bytes_then = elsewhere[i / 4];
 		committed_then = elsewhere[i % 4];
 		change = h;
-		pthread_mutex_lock(&inf->lock);
-		assert_int_equal(mapping_new(inf, fds, &welcome, &m), 0);
-		pthread_mutex_unlock(&inf->lock);
+		assert_int_equal(lone_reader_map(inf, fx->arena->fd, slot_fd, NULL, &m), 0);
 		change = NULL;
 		assert_int_equal(changed, i + 1);
 		assert_int_equal(m->max_bytes, max_bytes);
@@ -78,7 +64,7 @@ TEST_CASE(what_is_checked_of_a_header_is_what_is_used)
 #define RESTARTS 600u
 
 /*
- * A reader of an arena that is served anew and anew, each time with another slot.
+ * A reader of an arena that is served again and again, each time with another slot.
  *
  * blocks, bytes  of the handle's memory
  */
@@ -119,24 +105,19 @@ count_out(void *context, void *memory)
 	free(p);
 }
 
-/* As after a restart of informerd. */
+/* Serve the arena again, as after a restart of informerd. */
 static void
 serve_anew(struct served *s)
 {
-	struct message_welcome welcome = {0};
 	struct mapping *m;
-	int fds[PROTOCOL_DESCRIPTORS];
 
 	if (s->slot)
 		test_unmap_slot(s->slot);
 	if (s->slot_fd >= 0)
 		close(s->slot_fd);
 	s->slot = lone_slot_new(&s->slot_fd);
-	fds[0] = again(s->fx->arena->fd);
-	fds[1] = again(s->slot_fd);
-	fds[2] = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(lone_reader_map(s->inf, s->fx->arena->fd, s->slot_fd, NULL, &m), 0);
 	pthread_mutex_lock(&s->inf->lock);
-	assert_int_equal(mapping_new(s->inf, fds, &welcome, &m), 0);
 	mapping_make_current(s->inf, m);
 	mapping_reap(s->inf);
 	pthread_mutex_unlock(&s->inf->lock);
@@ -195,7 +176,6 @@ read_a_pod(struct served *s)
 	informer_end(&snap);
 }
 
-/* How many mappings this process has. */
 static long
 mappings(void)
 {
@@ -210,7 +190,7 @@ mappings(void)
 	return lines;
 }
 
-/* After many starts a reader has what it had after a few, but a mapping for each field of slot places. */
+/* After many restarts a reader has grown only by a mapping for each field of slot places. */
 TEST(a_reader_does_not_grow_with_restarts)
 {
 	long lines = 0, bytes = 0;
@@ -233,7 +213,7 @@ TEST(a_reader_does_not_grow_with_restarts)
 	read_a_pod(s);
 }
 
-/* A snapshot that is open over restarts stays what it is, and so does what it found of its resource. */
+/* A snapshot open over restarts stays unchanged, and so does what it found of its resource. */
 TEST(an_old_snapshot_keeps_its_arena)
 {
 	struct informer_snapshot old;
@@ -250,8 +230,8 @@ TEST(an_old_snapshot_keeps_its_arena)
 	read_a_pod(s);
 }
 
-/* What a thread between R0 and R1 (snapshot.c) claims while arenas change is a cell of no slot in use. */
-TEST(a_late_claim_meets_no_later_slot)
+/* A thread between R0 and R1 (snapshot.c) while arenas change claims a cell of a slot that is not in use. */
+TEST(a_late_claim_takes_no_cell_of_a_later_slot)
 {
 	struct mapping *m = atomic_load(&s->inf->current);					/* R0 */
 	struct slot *slot = mapping_place(m);
@@ -274,19 +254,15 @@ TEST(a_late_claim_meets_no_later_slot)
 	read_a_pod(s);
 }
 
-/* An arena that cannot be taken in leaves nothing behind, however often that is tried. */
-TEST(what_was_not_taken_in_leaves_nothing)
+/* A mapping that does not become current leaves nothing behind, however often it is made. */
+TEST(a_discarded_mapping_leaves_nothing)
 {
-	struct message_welcome welcome = {0};
 	long lines = mappings(), bytes = 0;
 	struct mapping *m;
 
 	for (unsigned i = 0; i < RESTARTS; i++) {
-		const int fds[PROTOCOL_DESCRIPTORS] = {again(s->fx->arena->fd), again(s->slot_fd),
-						       eventfd(0, EFD_CLOEXEC)};
-
+		assert_int_equal(lone_reader_map(s->inf, s->fx->arena->fd, s->slot_fd, NULL, &m), 0);
 		pthread_mutex_lock(&s->inf->lock);
-		assert_int_equal(mapping_new(s->inf, fds, &welcome, &m), 0);
 		mapping_free(s->inf, m);
 		pthread_mutex_unlock(&s->inf->lock);
 		bytes = bytes ? bytes : s->bytes;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * At the end of descriptors, memory or address space a reader says so, in words that name what to do; it
- * loses nothing that it held, leaks nothing, and comes back by itself when there is room. Every call that can
- * run out fails here once, and from there on, in attaching, a look-up, a handler's subscription and
- * detaching.
+ * Without descriptors, memory or address space a reader says so, and names the remedy. It loses nothing that
+ * it held, leaks nothing, and attaches by itself when there is room again. Each call that can fail for lack
+ * of room fails here once, and then always, during attach, look-up, subscription and detach.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -23,14 +22,14 @@
 /* ---- calls that run out ---- */
 
 /*
- * left   how many calls of this thread are still granted; negative: all
- * fails  how many fail after that, one by one; negative: all
+ * left   how many calls of this thread still succeed; negative: all
+ * fails  how many fail after that; negative: all
  * failed how many did
  */
 static _Thread_local struct {
 	long left, fails, failed;
 } room = {.left = -1};
-static _Thread_local const char *failed; /* the last that did */
+static _Thread_local const char *failed; /* the last call that failed */
 
 static bool
 runs_out(const char *what)
@@ -122,7 +121,7 @@ madvise(void *start, size_t length, int advice)
 void *
 mmap(void *start, size_t length, int protection, int flags, int fd, off_t offset)
 {
-	/* where there is memory already: then that stays, and nobody misses anything */
+	/* where memory is already mapped, it stays mapped */
 	if (runs_out(flags & MAP_FIXED && fd < 0 ? "replace" : __func__)) {
 		errno = ENOMEM;
 		return MAP_FAILED;
@@ -136,7 +135,7 @@ send(int fd, const void *data, size_t length, int flags)
 	return OR_RUN_OUT(ENOMEM, SYS_sendto, fd, data, length, flags, NULL, 0);
 }
 
-/* Of the descriptors that came the kernel could open none, or some. */
+/* The kernel could install none, or only some, of the received descriptors. */
 ssize_t
 recvmsg(int fd, struct msghdr *message, int flags)
 {
@@ -179,7 +178,7 @@ release(void *context, void *memory)
 
 /* ---- a reader's life ---- */
 
-static bool told; /* what has run out */
+static bool told; /* the lack of room was reported */
 
 static bool
 has_run_out(int code)
@@ -234,7 +233,7 @@ on_add(void *context, const struct informer_object *object, bool is_initial)
 	(void)is_initial;
 }
 
-/* As an event loop does: wait for news, take it. */
+/* Wait for news and dispatch, as an event loop does. */
 static void
 turn(struct informer *inf)
 {
@@ -244,7 +243,7 @@ turn(struct informer *inf)
 	informer_dispatch(inf);
 }
 
-/* A call that may run out: when it does, it is to say so, and then there is room again. */
+/* A call that may fail: the failure must be reported; then there is room again. */
 #define UNTIL_ROOM(inf, r, expression)                                                                       \
 	while (((r) = (expression)) != 0) {                                                                  \
 		assert_true(has_run_out(r));                                                                 \
@@ -253,7 +252,7 @@ turn(struct informer *inf)
 		grant(-1, 0);                                                                                \
 	}
 
-/* From attach to detach. When room has run out for good and that was said, there is room again. */
+/* From attach to detach. When room has run out for good and that was reported, there is room again. */
 static void
 live(const char *socket, uint32_t flags, bool handles)
 {
@@ -283,7 +282,7 @@ live(const char *socket, uint32_t flags, bool handles)
 		assert_true(room.failed > 0);
 		if (pieces > 0)
 			fail_msg("%ld pieces of memory are lost", pieces);
-		/* without memory for the handle there is nobody to log */
+		/* without memory for the handle there is no log */
 		assert_true(told || r == -ENOMEM);
 		told = true;
 		grant(-1, 0);
@@ -307,7 +306,7 @@ live(const char *socket, uint32_t flags, bool handles)
 	if (handles)
 		UNTIL_ROOM(inf, r, informer_add_handler(inf, &handler, NULL));
 	while (!synced) {
-		/* what fails here is tried again by itself; what is there can be read all the while */
+		/* the reader retries this by itself; objects stay readable meanwhile */
 		if (room.failed > 3)
 			grant(-1, 0);
 		assert_int_equal(informer_begin(inf, &snap), 0);
@@ -316,20 +315,20 @@ live(const char *socket, uint32_t flags, bool handles)
 	}
 	informer_detach(inf);
 	assert_int_equal(pieces, 0);
-	/* without a word: an attached reader's packet is sent again, and a handler takes its turn again */
+	/* unreported: an attached reader's packet is sent again, and a handler repeats its turn */
 	if (failed && !told && strcmp(failed, "send") != 0 && strcmp(failed, "replace") != 0 &&
 	    !(handles && strcmp(failed, "allocate") == 0))
 		fail_msg("%s was not told", failed);
 }
 
-/* The broker's thread takes back what it had for a reader that is gone, now or a moment later. */
+/* The broker's thread closes what it held for the departed reader, possibly a moment later. */
 static void
 assert_no_descriptor_is_left(int before)
 {
 	AWAIT(open_descriptors() <= before);
 }
 
-/* Each call in turn fails, once (fails is 1) or from then on. */
+/* Each call in turn fails, once (fails is 1) or from then on (-1). */
 static unsigned
 let_each_fail(const char *socket, uint32_t flags, bool handles, long fails)
 {
@@ -349,15 +348,15 @@ let_each_fail(const char *socket, uint32_t flags, bool handles, long fails)
 	return n;
 }
 
-TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_says_what_has_run_out_and_comes_back)
+TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_reports_the_lack_of_room_and_recovers)
 {
 	struct broker_fixture *fx = *state;
 	struct informer *honest;
 
-	ONLY_IN_LONG(); /* each of some hundred failures is waited out for up to a second */
+	ONLY_IN_LONG(); /* each of some hundred failures waits up to a second */
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
-	/* one that has what it needs: what the broker has for all readers is there */
+	/* an unlimited reader: makes what the broker has once for all readers */
 	honest = broker_fixture_attach(fx, 0);
 	assert_in_range(let_each_fail(fx->socket, 0, true, 1), 20, 1000);
 	assert_in_range(let_each_fail(fx->socket, 0, true, -1), 20, 1000);
@@ -365,8 +364,8 @@ TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_says_what
 	informer_detach(honest);
 }
 
-/* So does one of an orphan, and of a copy, verified or not. */
-TEST_CASE_IN(left_world_set_up, left_world_tear_down, so_does_one_that_nobody_serves)
+/* The same for a reader of an orphan, and of a copy, verified or not. */
+TEST_CASE_IN(left_world_set_up, left_world_tear_down, a_reader_of_an_orphan_reports_the_lack_of_room)
 {
 	struct left_world *w = *state;
 
@@ -382,7 +381,7 @@ TEST_CASE_IN(left_world_set_up, left_world_tear_down, so_does_one_that_nobody_se
 
 enum outcome { ATTACHED, TOLD, NO_HANDLE, WRONG };
 
-/* A process that may have so many descriptors: what becomes of its reader. */
+/* The outcome for a reader in a process with this many descriptors. */
 static enum outcome
 attach_with(const char *socket, unsigned descriptors)
 {
@@ -412,7 +411,7 @@ attach_with(const char *socket, unsigned descriptors)
 	}
 }
 
-/* The real end: with one descriptor more each time, until all are there that a reader needs. */
+/* With one descriptor more each time, until a reader has enough. */
 TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, the_kernels_own_limit_is_named)
 {
 	struct broker_fixture *fx = *state;
@@ -436,5 +435,5 @@ TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, the_kernels_own_li
 		outcome = (enum outcome)WEXITSTATUS(code);
 		said += outcome == TOLD;
 	}
-	assert_int_equal(said, 4); /* no socket; one with no room for three, two, one of what came */
+	assert_int_equal(said, 4); /* no socket; no room for three, two, one of the received descriptors */
 }

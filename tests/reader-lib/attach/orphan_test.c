@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * While no writer lives, who asks for it reads what the last one left; and never a byte that somebody may
- * still write.
+ * While no writer lives, a reader that asks for it reads the last writer's arena, and never an arena that a
+ * writer may still write.
  */
 #include <limits.h>
 #include <sys/inotify.h>
@@ -16,8 +16,8 @@
 
 #define TEST(name) TEST_CASE_OF(struct left_world *w, left_world_set_up, left_world_tear_down, name)
 
-/* Who starts while no writer lives, and asks for it, reads its last commit; it is told how that is. */
-TEST(what_a_dead_writer_left_is_read)
+/* A reader that asks for it reads the dead writer's last commit, and the status says so. */
+TEST(a_dead_writers_arena_is_read)
 {
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *inf;
@@ -35,8 +35,8 @@ TEST(what_a_dead_writer_left_is_read)
 	informer_detach(inf);
 }
 
-/* Who does not ask for it waits for informerd, as ever. */
-TEST(only_who_asks_for_it_reads_an_orphan)
+/* A reader without INFORMER_ORPHAN waits for informerd. */
+TEST(only_a_reader_with_the_flag_reads_an_orphan)
 {
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *plain;
@@ -49,7 +49,7 @@ TEST(only_who_asks_for_it_reads_an_orphan)
 	informer_detach(plain);
 }
 
-/* A verifying reader of an orphan: INFORMER_E_NOT_READY with this in the reason, or what a lookup says. */
+/* What a verifying reader of an orphan says: NOT_READY with this reason, or the verification's result. */
 static int
 verify(const struct left_world *w, const char *reason)
 {
@@ -71,7 +71,7 @@ verify(const struct left_world *w, const char *reason)
 	return r;
 }
 
-/* The lock file, and the note in it. */
+/* The lock file, and its note. */
 static int
 open_note(const struct left_world *w, struct lock_note *ret)
 {
@@ -90,7 +90,7 @@ open_arena(const struct left_world *w)
 	return open(note.arena, O_RDWR | O_CLOEXEC);
 }
 
-/* Turn one byte of the arena that was left. */
+/* Flip one bit of the orphan. */
 static void
 damage(const struct left_world *w, uint64_t offset)
 {
@@ -103,7 +103,7 @@ damage(const struct left_world *w, uint64_t offset)
 	close(arena);
 }
 
-/* What a reader of an orphan of this layout says. */
+/* Attach to an orphan of this layout; it must be refused with this text, or be read (NULL). */
 static void
 assert_layout(const struct left_world *w, uint16_t major, uint16_t minor, const char *refused)
 {
@@ -125,7 +125,7 @@ assert_layout(const struct left_world *w, uint16_t major, uint16_t minor, const 
 	informer_detach(inf);
 }
 
-/* An orphan that the library may not read is refused by the rule and the sentence that informerd has. */
+/* An orphan of another layout is refused by informerd's rule, with informerd's sentence. */
 TEST(an_orphan_of_another_layout_is_refused)
 {
 	left_world_die(w);
@@ -137,7 +137,7 @@ TEST(an_orphan_of_another_layout_is_refused)
 	assert_layout(w, LAYOUT_MAJOR, LAYOUT_MINOR, NULL);
 }
 
-/* Change the root as one could who has the keys of blocks, as every verifying reader does. */
+/* Change the root as a process with the keys of blocks can; every verifying reader has them. */
 static void
 forge_root(struct left_world *w, uint64_t offset)
 {
@@ -149,8 +149,7 @@ forge_root(struct left_world *w, uint64_t offset)
 			   tag_content_hash(&w->arena->keys, b->payload, tag_covered(b)));
 }
 
-/* One that verifies takes the keys from the key file: every block is checked, and the root, and the header.
- */
+/* The key file gives a verifying reader the keys to check every block, the root and the header. */
 TEST(an_orphan_is_verified_with_the_key_file)
 {
 	uint64_t root = atomic_load(&w->arena->header->root);
@@ -175,8 +174,8 @@ TEST(an_orphan_is_verified_with_the_key_file)
 	assert_int_equal(verify(w, "the tag of its root"), INFORMER_E_NOT_READY);
 }
 
-/* A key file that may be another's work, or is no key, is none: nothing is read, and the reason is said. */
-TEST(a_key_file_in_other_hands_is_not_believed)
+/* A key file that others can write, or that is no key, is refused with the reason, and nothing is read. */
+TEST(an_unsafe_key_file_is_refused)
 {
 	const char *elsewhere = temp_path(w->dir, "elsewhere");
 
@@ -205,7 +204,7 @@ TEST(a_key_file_in_other_hands_is_not_believed)
 	}
 }
 
-/* A living writer's arena, which it would reuse, is not taken. When it is gone, the same handle has it. */
+/* Readers do not take a living writer's arena. After the writer's end the same handle reads it. */
 TEST(a_living_writers_arena_is_not_taken)
 {
 	struct informer *inf = left_world_attach(w, INFORMER_ORPHAN);
@@ -219,7 +218,7 @@ TEST(a_living_writers_arena_is_not_taken)
 	informer_detach(inf);
 }
 
-/* What a reader of another user, who may not open the lock file, is told. */
+/* The status for a reader of another user, who may not open the lock file. */
 static int
 failure_for_nobody(const struct left_world *w)
 {
@@ -241,8 +240,8 @@ failure_for_nobody(const struct left_world *w)
 	return WEXITSTATUS(code);
 }
 
-/* Another user tells a writer that starts from none, too. */
-TEST(anybody_sees_whether_a_writer_is_there)
+/* Another user's reader, too, tells a starting writer from none. */
+TEST(another_user_sees_whether_a_writer_is_there)
 {
 	int r;
 
@@ -257,7 +256,7 @@ TEST(anybody_sees_whether_a_writer_is_there)
 	assert_int_equal(failure_for_nobody(w), 2);
 }
 
-/* The next writer goes on in a copy, and reuses nothing of an open snapshot; its own arena is not taken. */
+/* The next writer continues in a copy and reuses no block of the orphan; its own arena is not taken. */
 TEST(the_next_writer_leaves_an_orphans_blocks_alone)
 {
 	struct informer_snapshot snap;
@@ -286,8 +285,8 @@ TEST(the_next_writer_leaves_an_orphans_blocks_alone)
 	informer_detach(inf);
 }
 
-/* Another file under the note's name (of a daemon with another lock, which may live) is not taken. */
-TEST(a_file_that_the_note_does_not_mean_is_not_taken)
+/* A file that is not the noted arena is not taken; it may belong to a living daemon with another lock. */
+TEST(a_file_other_than_the_noted_one_is_not_taken)
 {
 	struct lock_note note;
 	int fd;
@@ -304,8 +303,8 @@ TEST(a_file_that_the_note_does_not_mean_is_not_taken)
 	close(fd);
 }
 
-/* A file that others may write or have a name for, a link to it, none at all: not taken. */
-TEST(a_file_in_other_hands_is_not_taken)
+/* A file that others may write, a link to it, or no file at all is not taken. */
+TEST(an_unsafe_file_is_not_taken)
 {
 	struct lock_note note;
 	const char *link_path = temp_path(w->dir, "link");
@@ -331,8 +330,8 @@ TEST(a_file_in_other_hands_is_not_taken)
 	close(fd);
 }
 
-/* What is no plain file is not even opened: for a device that may already be too much. */
-TEST(what_is_no_file_is_not_opened)
+/* A device or FIFO is not even opened: opening may have an effect. */
+TEST(only_a_regular_file_is_opened)
 {
 	struct lock_note note;
 	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
@@ -353,8 +352,8 @@ TEST(what_is_no_file_is_not_opened)
 	close(fd);
 }
 
-/* A lock file of whatever content is no crash, and nothing is read for it. */
-TEST(a_note_that_makes_no_sense_is_no_note)
+/* An invalid lock file causes no crash, and nothing is read. */
+TEST(an_invalid_note_is_ignored)
 {
 	static const char *const texts[] = {
 		"",
@@ -381,8 +380,8 @@ TEST(a_note_that_makes_no_sense_is_no_note)
 	}
 }
 
-/* A note that was written over a longer one, whose end is still there: its writer was killed amid that. */
-TEST(what_stands_behind_a_note_is_nothing)
+/* The note was written over a longer one, and its writer was killed before it cut off the rest. */
+TEST(bytes_behind_a_note_are_ignored)
 {
 	int fd;
 
@@ -393,7 +392,7 @@ TEST(what_stands_behind_a_note_is_nothing)
 	assert_int_equal(left_world_get(w, NULL, "a"), 0);
 }
 
-/* A writer that dies before it has an arena of its own leaves the note of the one before. */
+/* A writer that dies before it has an arena leaves the note of the previous one. */
 TEST(a_writer_that_dies_early_leaves_the_orphan_findable)
 {
 	char *error = NULL;
@@ -405,7 +404,7 @@ TEST(a_writer_that_dies_early_leaves_the_orphan_findable)
 	assert_int_equal(left_world_get(w, NULL, "a"), 0);
 }
 
-/* So does one that superseded the arena and did not say where its own is; one that revoked it does not. */
+/* A superseded arena is read if its successor is not noted; a revoked arena is not. */
 TEST(a_superseded_orphan_is_read_until_it_is_revoked)
 {
 	struct header *h = w->arena->header;
@@ -417,8 +416,8 @@ TEST(a_superseded_orphan_is_read_until_it_is_revoked)
 	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 }
 
-/* Who waits is told of a writer that starts, by its pid; and that none is there when it has ended. */
-TEST(a_writer_that_starts_is_told_from_none)
+/* The status of a waiting reader names a starting writer by its pid, and says when no writer is there. */
+TEST(the_status_tells_a_starting_writer_from_none)
 {
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *inf = left_world_attach(w, 0);

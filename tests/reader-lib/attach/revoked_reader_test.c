@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader that is revoked for what it holds: it hears why, its calls say EXPIRED, informerd goes on knowing
- * of what it may still look at, and it comes back by itself once it has let go.
+ * A reader that is revoked for what it holds gets the reason, and its calls say EXPIRED. informerd keeps
+ * track of what the reader may still read. The reader attaches again by itself once it has let go.
  */
 #include "tests/room.h"
 #include "tests/support/dispatch.h"
@@ -39,7 +39,7 @@ buried_bytes(struct broker_fixture *fx)
 	return bytes;
 }
 
-/* Until it was refused once more. */
+/* Turn the reader until it was refused once more. */
 static void
 try_once_more(struct broker_fixture *fx, struct informer *inf)
 {
@@ -51,7 +51,7 @@ try_once_more(struct broker_fixture *fx, struct informer *inf)
 	}
 }
 
-TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_revoked_reader_comes_back_when_it_let_go)
+TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_revoked_reader_returns_when_it_has_let_go)
 {
 	struct informer_options options = {.size = sizeof(options), .log = note, .reader_name = "held"};
 	struct broker_fixture *fx = *state;
@@ -81,7 +81,7 @@ TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_revoked_reader_c
 	assert_int_equal(informer_get_z(&held, pods, "default", "a", &pod), INFORMER_E_EXPIRED);
 	for (unsigned i = 0; i < 200; i++)
 		broker_fixture_pod(fx, i % 2 ? "a" : "b");
-	/* it hears of it, and asks to be let in: its slot stays what it was, for it still looks there */
+	/* the reader asks to be let in; its slot stays, because the reader may still read there */
 	for (unsigned i = 0; i < 5; i++)
 		try_once_more(fx, inf);
 	assert_int_equal(lines, 1);
@@ -109,7 +109,7 @@ refuse_wakes(struct broker_fixture *fx, void *context)
 	broker_refuse_wakes(fx->broker->clients, 1000, "it is slow to wake");
 }
 
-/* A reader whose wake-ups take too long is told so, and does not come back while its user is kept out. */
+/* A reader whose wake-ups take too long is told so, and is refused while its user is barred. */
 TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_that_is_slow_to_wake_is_told_why)
 {
 	struct informer_options options = {.size = sizeof(options), .log = note, .reader_name = "slow"};
@@ -123,7 +123,7 @@ TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_that_is_s
 	assert_int_equal(informer_attach(&options, &inf), 0);
 	broker_fixture_wait_answer(inf);
 	broker_fixture_do(fx, refuse_wakes, NULL);
-	/* seen once: later it asks again, and is let in after 5 s of this clock */
+	/* seen once: later the reader asks again, and is let in after 5 s of this clock */
 	for (bool refused = false; lines == 0 || !refused; refused |= status.failure == INFORMER_E_REFUSED) {
 		test_clock_move(1);
 		dispatch_turn(inf);

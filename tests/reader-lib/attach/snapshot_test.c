@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Snapshots: what they show, how many there may be, when they end early.
- */
+/* Snapshots: what they show, how many there may be, when they end early. */
 #include "reader-lib/attach/mapping.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
@@ -22,7 +20,7 @@ has(struct reader_world *w, const struct informer_snapshot *snap, const char *na
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* A handle has 63 pins: the 64th snapshot is BUSY, and one that ends makes room. */
+/* A handle has 63 pins: the 64th snapshot is BUSY until another one ends. */
 TEST(the_sixty_fourth_snapshot_is_busy)
 {
 	struct informer_snapshot snaps[PINS + 1];
@@ -41,7 +39,7 @@ TEST(the_sixty_fourth_snapshot_is_busy)
 	assert_int_equal(status.pins, 0);
 }
 
-/* A snapshot shows one version for as long as it is open, whatever is committed meanwhile. */
+/* A snapshot shows one version while it is open, whatever is committed meanwhile. */
 TEST(a_snapshot_shows_one_version)
 {
 	struct informer_snapshot old, new;
@@ -67,7 +65,7 @@ TEST(a_snapshot_shows_one_version)
 	informer_end(&new);
 }
 
-/* A snapshot that is not open is refused, and ending it again is nothing. */
+/* A snapshot that is not open is refused; ending it again does nothing. */
 TEST(a_snapshot_that_is_not_open_is_refused)
 {
 	struct informer_snapshot snap = {0};
@@ -91,7 +89,7 @@ take_back(struct broker_fixture *fx, void *context)
 	struct arena *arena = fx->old[0]->arena;
 
 	(void)context;
-	/* The writer has done with it: what it still holds there is let go before the pages are. */
+	/* the old writer lets go of its references before the pages are removed */
 	decoder_free(fx->old[0]->decoder);
 	decoder_schema_free(fx->old[0]->schema);
 	fx->old[0]->decoder = NULL;
@@ -102,7 +100,7 @@ take_back(struct broker_fixture *fx, void *context)
 			 0);
 }
 
-/* Once its pages were taken back each call of a snapshot says EXPIRED; new ones show the next generation. */
+/* When the arena is revoked a snapshot's calls say EXPIRED; a new snapshot shows the next generation. */
 TEST(a_revoked_snapshot_expires)
 {
 	struct informer_snapshot old, new;
@@ -123,7 +121,7 @@ TEST(a_revoked_snapshot_expires)
 	broker_fixture_pod(w->fx, "b");
 	broker_fixture_do(w->fx, take_back, NULL);
 	assert_int_equal(has(w, &old, "a"), INFORMER_E_EXPIRED);
-	/* what is looked at from now on takes no memory */
+	/* reading it from now on takes no memory */
 	taken = arena_pages_taken(w->fx->old[0]->arena->fd);
 	for (uint64_t at = HEADER_BYTES; at < bytes; at += 4096)
 		assert_int_equal(arena[at], 0);
@@ -151,7 +149,7 @@ count_resources(struct broker_fixture *fx, void *context)
 	__atomic_store_n(&root->resource_count, *(uint32_t *)context, __ATOMIC_RELAXED);
 }
 
-/* A root that becomes something else under a snapshot is read as far as it was checked, no further. */
+/* If a root changes under a snapshot, the reader uses it as it was checked. */
 TEST(a_root_that_changes_is_read_as_it_was_checked)
 {
 	struct informer_resource *none;
@@ -171,7 +169,7 @@ TEST(a_root_that_changes_is_read_as_it_was_checked)
 	broker_fixture_do(w->fx, count_resources, &whole);
 }
 
-/* What one writes into the header's root: *context goes there, and what stood there comes back. */
+/* Write *context into the header's root, and return the old offset there. */
 static void
 exchange_root(struct broker_fixture *fx, void *context)
 {
@@ -180,14 +178,13 @@ exchange_root(struct broker_fixture *fx, void *context)
 	*offset = atomic_exchange(&fx->store->arena->header->root, *offset);
 }
 
-/* A root offset that leads to a root of before, which stands there still, whole: it is called damage, not
- * read. */
-TEST(an_older_root_is_damage)
+/* A root offset that leads to an earlier, still intact root is reported as damage. */
+TEST(an_older_root_is_reported_as_damage)
 {
 	struct informer_snapshot held, snap;
 	uint64_t offset;
 
-	assert_int_equal(informer_begin(w->inf, &held), 0); /* what stands there is not reused */
+	assert_int_equal(informer_begin(w->inf, &held), 0); /* keeps the older root from being reused */
 	offset = atomic_load(&w->fx->store->arena->header->root);
 	broker_fixture_pod(w->fx, "b");
 	broker_fixture_do(w->fx, exchange_root, &offset);
@@ -199,7 +196,7 @@ TEST(an_older_root_is_damage)
 	informer_end(&held);
 }
 
-/* What one thread of many does: look, check that what is seen is whole, and that time does not go back. */
+/* One of several threads: begin a snapshot, check that it is whole, and that time does not go back. */
 struct looker {
 	struct reader_world *w;
 	_Atomic bool *stop;
@@ -215,12 +212,8 @@ look(void *context)
 	struct informer_moment last = {0};
 
 	while (!atomic_load(l->stop) && !l->failed) {
-		struct informer_resource_info info = {.size = sizeof(info)};
 		struct informer_snapshot snap;
 		struct informer_moment now;
-		struct informer_iter it;
-		struct informer_object o;
-		uint64_t count = 0;
 		int r = informer_begin(l->w->inf, &snap);
 
 		if (r < 0) {
@@ -228,23 +221,10 @@ look(void *context)
 			break;
 		}
 		informer_snapshot_moment(&snap, &now);
-		r = informer_list(&snap, l->w->pods, &it);
-		while (r == 0 && (r = informer_next(&it, &o)) > 0) {
-			const char *data;
-			size_t length;
-
-			r = informer_object_uid(&o, &data, &length);
-			if (r == 0 && (length < 4 || memcmp(data, "uid-", 4) != 0))
-				r = INFORMER_E_CORRUPT;
-			count++;
-		}
-		if (r == 0)
-			r = informer_resource_info(&snap, l->w->pods, &info);
+		r = reader_check_whole(&snap, l->w->pods);
 		/* a new generation begins without resources */
 		if (r == INFORMER_E_NO_RESOURCE)
 			r = 0;
-		else if (r == 0 && info.object_count != count)
-			r = INFORMER_E_CORRUPT;
 		if (now.generation == last.generation && memcmp(now.lineage, last.lineage, 16) == 0 &&
 		    now.epoch < last.epoch)
 			r = -1;
@@ -286,7 +266,7 @@ have_all_looked(struct looker *lookers, unsigned count)
 	return true;
 }
 
-/* A writer commits, reclaims and moves: every snapshot of many threads is whole, none goes back in time. */
+/* While a writer commits, reclaims and moves, every snapshot is whole and none goes back in time. */
 TEST(snapshots_are_whole_under_churn)
 {
 	_Atomic bool stop = false;
@@ -297,7 +277,7 @@ TEST(snapshots_are_whole_under_churn)
 		lookers[i] = (struct looker){.w = w, .stop = &stop};
 		assert_int_equal(pthread_create(&threads[i], NULL, look, &lookers[i]), 0);
 	}
-	/* until each has looked, on a machine that is busy too; one that fails looks no more */
+	/* until each has looked, also on a slow machine; a thread that fails looks no more */
 	for (unsigned n = 0; n < 1000 || !have_all_looked(lookers, 3); n++) {
 		broker_fixture_do(w->fx, change, &n);
 		if (n % 250 == 249)
