@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that stay: copies, and copies that go with their snapshot. What paths leave of them:
+ * Copies of objects: whole ones, and lent ones, which end with their snapshot. Filtered copies:
  * path_set_test.c.
  */
 #include <dirent.h>
@@ -16,7 +16,7 @@ SET_UP(set_up, reader_world_new(pod_of_all_kinds))
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* A copy says the same as its source, to every question. */
+/* Every call gives the same answer for a copy as for its source. */
 TEST(a_copy_says_what_its_source_says)
 {
 	struct informer_path *path = reader_world_path(w, "spec.containers[*].image");
@@ -39,7 +39,7 @@ TEST(a_copy_says_what_its_source_says)
 	assert_int_equal(informer_object_seq(&copy), informer_object_seq(&w->pod));
 	assert_int_equal(informer_object_created_seq(&copy), informer_object_created_seq(&w->pod));
 	assert_int_equal(informer_object_position(&copy), informer_object_position(&w->pod));
-	/* the path knows the shapes of the one, then of the other */
+	/* the path caches the shapes of both in turn */
 	for (int i = 0; i < 3; i++) {
 		ASSERT_TEXT(informer_get_string(&w->pod, path, &data, &length), "i1");
 		ASSERT_TEXT(informer_get_string(&copy, path, &data, &length), "i1");
@@ -70,7 +70,7 @@ TEST(a_copy_outlives_snapshot_and_handle)
 	informer_object_free(&second);
 }
 
-/* A forked child may read and free its copy, though the parent's handle is closed to it. */
+/* A forked child may read and free a copy, though the parent's handle is closed to it. */
 TEST(a_forked_child_may_use_its_copy)
 {
 	struct informer_object copy, more;
@@ -95,7 +95,7 @@ TEST(a_forked_child_may_use_its_copy)
 	informer_object_free(&copy);
 }
 
-/* What is no copy is left alone; what makes no sense is refused. */
+/* Freeing an object that is no copy does nothing; invalid arguments are refused. */
 TEST(only_copies_are_freed)
 {
 	struct informer_object same = w->pod, zero = {0};
@@ -112,7 +112,7 @@ TEST(only_copies_are_freed)
 	assert_int_equal(informer_object_copy(w->inf, &same, &zero), -EINVAL);
 }
 
-/* A copy stands in no snapshot of the store: it has no resources, and lookups are refused. */
+/* A copy is in no snapshot of the store: it has no resources, and lookups in it are refused. */
 TEST(a_copys_own_snapshot_has_no_resources)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
@@ -153,7 +153,7 @@ read_often(void *context)
 	return NULL;
 }
 
-/* Several threads read one copy, while its source's handle works. */
+/* Several threads read one copy while its source's handle works. */
 TEST(threads_share_a_copy)
 {
 	struct informer_object copy;
@@ -173,7 +173,7 @@ TEST(threads_share_a_copy)
 #define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
 #define WHO "\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\""
 
-/* A lent copy goes with its snapshot; freeing it by hand does nothing. */
+/* A lent copy ends with its snapshot; freeing it does nothing. */
 TEST(a_lent_copy_goes_with_its_snapshot)
 {
 	struct purse purse = PURSE;
@@ -197,7 +197,7 @@ TEST(a_lent_copy_goes_with_its_snapshot)
 				    "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	}
 	assert_int_equal(purse.out, before + 10);
-	/* copied, it stays */
+	/* a copy of a lent copy stays */
 	assert_int_equal(informer_object_copy(inf, &lent, &kept), 0);
 	assert_int_equal(object_copy_lent(inf, &kept, set, &lent), -EINVAL);
 	informer_end(&snap);
@@ -211,7 +211,7 @@ TEST(a_lent_copy_goes_with_its_snapshot)
 	assert_int_equal(purse.out, 0);
 }
 
-/* Whichever allocation fails: -ENOMEM, and nothing is lost. */
+/* A failed allocation gives -ENOMEM and loses nothing. */
 TEST(a_copy_that_gets_no_memory_says_so)
 {
 	struct purse purse = PURSE;
@@ -223,7 +223,7 @@ TEST(a_copy_that_gets_no_memory_says_so)
 	size_t n, tries = 0;
 	int r;
 
-	/* more than the memory that costs no allocation: text, names */
+	/* large enough to need allocations for texts and names */
 	n = (size_t)snprintf(big, sizeof(big),
 			     "{\"metadata\":{\"name\":\"big\",\"namespace\":\"default\"},\"data\":{");
 	for (int i = 0; i < 1500; i++)
@@ -266,7 +266,7 @@ file_text(const char *name)
 	return text;
 }
 
-/* Every pod, of real size, comes back from its copy as it went in, and from one that keeps all by name. */
+/* Every real pod comes unchanged from its copy, and from a copy that keeps all by name. */
 TEST(pods_survive_copying)
 {
 	struct informer_object object, copy;
@@ -306,7 +306,7 @@ TEST(pods_survive_copying)
 		assert_int_equal(object_copy_filtered(w->inf, &object, all, &copy), 0);
 		assert_string_equal(reader_world_json(w->again, &copy), w->text);
 		informer_object_free(&copy);
-		if (!strstr(w->text, "\"text\"")) { /* not the one that has more than pods have */
+		if (!strstr(w->text, "\"text\"")) { /* not the pod with more than pods have */
 			assert_int_equal(object_copy_filtered(w->inf, &object, none, &copy), 0);
 			assert_string_equal(reader_world_json(w->again, &copy), w->text);
 			informer_object_free(&copy);

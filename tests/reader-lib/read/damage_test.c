@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A damaged arena: verification finds it, and a header that is none is refused. (That whatever bytes are
- * survived: flipped_bits_test.c, revoked_arena_test.c.)
+ * A damaged arena: verification finds the damage, and an invalid header is refused. (flipped_bits_test.c and
+ * revoked_arena_test.c test that readers survive any bytes.)
  *
  * Each test damages the writer's own memory, which the reader has mapped too.
  */
-#include "shm-layout/walk.h"
 #include "tests/room.h"
-#include "tests/support/broker_fixture.h"
+#include "tests/support/reader_world.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-%d\",\"namespace\":\"ns-%d\",\"uid\":\"u-%d\","
 			  "\"labels\":{\"app\":\"web\"},\"annotations\":{\"users\":\"ernie,bert\","
@@ -31,41 +30,9 @@ set_up(void **state)
 	return 0;
 }
 
-struct blocks {
-	uint32_t refs[4096];
-	unsigned count;
-	struct walk_seen seen;
-};
-
-static int
-collect(void *context, uint32_t ref, const struct block *b)
-{
-	struct blocks *blocks = context;
-
-	(void)b;
-	if (!walk_seen_first(&blocks->seen, ref) || blocks->count == 4096)
-		return 0;
-	blocks->refs[blocks->count++] = ref;
-	return 1;
-}
-
-static void
-find_blocks(struct broker_fixture *fx, struct blocks *blocks)
-{
-	struct arena *arena = fx->store->arena;
-	struct walk_visitor visitor = {collect, blocks};
-	struct walk_damage damage;
-
-	blocks->count = 0;
-	assert_int_equal(walk_seen_init(&blocks->seen, arena->view.committed), 0);
-	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);
-	walk_seen_done(&blocks->seen);
-	assert_true(blocks->count > 50);
-}
-
 #define TEST(name) TEST_CASE_OF(struct broker_fixture *fx, set_up, broker_fixture_tear_down, name)
 
-/* What a new snapshot says when all of it is verified. */
+/* Verify a whole new snapshot; returns the result. */
 static int
 verify(struct informer *inf)
 {
@@ -79,35 +46,20 @@ verify(struct informer *inf)
 	return r;
 }
 
-/* What a lookup says. */
-static int
-look_up(struct informer *inf)
-{
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	struct informer_object o;
-	int r;
-
-	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
-	assert_int_equal(informer_begin(inf, &snap), 0);
-	r = informer_get_z(&snap, pods, "ns-0", "web-0", &o);
-	informer_end(&snap);
-	return r;
-}
-
-/* Each reachable block, damaged in header, ends and middle in turn: verification finds it. */
+/* Every reachable block is damaged in turn, in its header, at both ends and in the middle. */
 TEST(damage_anywhere_is_found_by_verification)
 {
-	static struct blocks blocks;
+	static uint32_t refs[4096];
 	struct arena *arena = fx->store->arena;
 	struct informer *inf = broker_fixture_attach(fx, INFORMER_VERIFY);
+	unsigned count = store_fixture_blocks(fx->store, refs, 4096);
 
-	find_blocks(fx, &blocks);
+	assert_true(count > 50);
 	assert_int_equal(verify(inf), 0);
-	for (unsigned i = 0; i < blocks.count; i++) {
-		struct block *b = arena_block(arena, blocks.refs[i]);
+	for (unsigned i = 0; i < count; i++) {
+		struct block *b = arena_block(arena, refs[i]);
 		size_t bytes = sizeof(*b) + tag_covered(b); /* the cells of shortcuts are hints */
-		/* a few bytes of each block: header, ends, and one that wanders */
+		/* some bytes of each block: header, ends, and one that moves */
 		size_t at[] = {0, 9, 11, 13, 16, bytes - 1, 16 + (i * (size_t)31) % (bytes - 16)};
 
 		for (size_t k = 0; k < sizeof(at) / sizeof(at[0]); k++) {
@@ -117,20 +69,20 @@ TEST(damage_anywhere_is_found_by_verification)
 			*byte ^= (uint8_t)(1u << (i + k) % 8);
 			r = verify(inf);
 			if (r != INFORMER_E_CORRUPT)
-				fail_msg("block %u (type %u), byte %zu of %zu: %s", blocks.refs[i],
+				fail_msg("block %u (type %u), byte %zu of %zu: %s", refs[i],
 					 (unsigned)block_type(b), at[k], bytes, informer_error_name(r));
 			*byte ^= (uint8_t)(1u << (i + k) % 8);
 		}
 	}
-	/* that handle has met damage, and believes this arena no more; another one finds nothing wrong */
-	assert_int_equal(look_up(inf), INFORMER_E_CORRUPT);
+	/* a handle that met damage no longer trusts this arena; another handle finds nothing wrong */
+	assert_int_equal(reader_get(inf, "ns-0", "web-0"), INFORMER_E_CORRUPT);
 	informer_detach(inf);
 	inf = broker_fixture_attach(fx, INFORMER_VERIFY);
-	assert_int_equal(look_up(inf), 0);
+	assert_int_equal(reader_get(inf, "ns-0", "web-0"), 0);
 	informer_detach(inf);
 }
 
-/* An impossible root or size is CORRUPT, or believed only as far as the file goes. */
+/* An impossible root or size is CORRUPT, or trusted only as far as the file goes. */
 TEST(an_impossible_header_is_survived)
 {
 	static const uint64_t roots[] = {
@@ -161,7 +113,7 @@ TEST(an_impossible_header_is_survived)
 	informer_detach(inf);
 }
 
-/* An arena that is not one is refused at attach, with a sentence that says what is off. */
+/* An invalid arena is refused at attach, with a message that names the fault. */
 TEST(a_foreign_arena_is_refused_at_attach)
 {
 	static const struct {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Field selectors: the API server's syntax on any path.
- */
+/* Field selectors: the API server's syntax, on any path. */
 #include "reader-lib/read/key_object.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
@@ -33,7 +31,6 @@ expect(struct reader_world *w, const char *text, int expected)
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* The three operators compare a string with the field's. */
 TEST(strings_are_compared)
 {
 	expect(w, "spec.nodeName=n1", 1);
@@ -46,7 +43,7 @@ TEST(strings_are_compared)
 	expect(w, "metadata.name=web-0,metadata.namespace=default", 1);
 }
 
-/* All requirements must hold; empty ones, and an empty selector, ask for nothing. */
+/* Empty requirements, and an empty selector, match every object. */
 TEST(requirements_are_joined_by_and)
 {
 	expect(w, "", 1);
@@ -56,7 +53,6 @@ TEST(requirements_are_joined_by_and)
 	expect(w, ",spec.nodeName=n1, spec.nodeName != n2,", 1);
 }
 
-/* What is absent, or null, is the empty string. */
 TEST(an_absent_field_counts_as_empty)
 {
 	expect(w, "spec.absent.deep=", 1);
@@ -70,7 +66,6 @@ TEST(an_absent_field_counts_as_empty)
 	expect(w, "spec.nodeName!=", 1);
 }
 
-/* Numbers and booleans are what they look like in JSON. */
 TEST(numbers_and_booleans_compare_by_their_json_text)
 {
 	expect(w, "spec.priority=-5", 1);
@@ -84,7 +79,7 @@ TEST(numbers_and_booleans_compare_by_their_json_text)
 	expect(w, "spec.hostNetwork=", 0);
 }
 
-/* An array or object equals nothing, not even the empty string. */
+/* An array or object equals no text, not even the empty one. */
 TEST(containers_are_equal_to_nothing)
 {
 	expect(w, "spec.none=", 0);
@@ -103,7 +98,7 @@ TEST(escapes_are_understood)
 	expect(w, "spec.nodeName!=n1\\,", 1);
 }
 
-/* With [*], = asks for one hit that is equal, and != for none. */
+/* With [*], = needs one equal hit, and != needs that no hit is equal. */
 TEST(a_path_with_many_hits_matches_when_one_does)
 {
 	expect(w, "spec.containers[*].image=redis", 1);
@@ -130,7 +125,6 @@ refuse(struct reader_world *w, const char *text, unsigned at, const char *says)
 		fail_msg("'%s': %s", text, why);
 }
 
-/* What makes no sense is refused with the place and the reason. */
 TEST(a_bad_selector_is_refused_with_its_place)
 {
 	char many[65 * 4 + 1];
@@ -152,7 +146,7 @@ TEST(a_bad_selector_is_refused_with_its_place)
 	refuse(w, many, 256, "more than 64");
 }
 
-/* An object of which only the key is known can be neither in nor out. */
+/* An object of which only the key is known is neither in nor out. */
 TEST(a_key_alone_does_not_say)
 {
 	struct informer_field_selector *selector;

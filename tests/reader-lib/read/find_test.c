@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finding what is present or was deleted a short while ago.
- */
+/* Finding objects that are present or were recently deleted. */
 #include <time.h>
 
 #include "shm-layout/time_ns.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
-/* As pods are, with every index by which deleted ones are found. */
+/* Like pods, with every index that finds deleted ones. */
 static const char workers_descriptor[] =
 	"{\"group\":\"example.org\",\"version\":\"v1\",\"resource\":\"workers\",\"kind\":\"Worker\","
 	"\"singular\":\"worker\","
@@ -40,7 +38,7 @@ set_up(void **state)
 	return 0;
 }
 
-/* A worker with this uid, address, container "c-UID", in this phase. */
+/* A worker in this phase with this uid and address, and the container "c-UID". */
 static void
 put(struct reader_world *w, const char *name, const char *uid, const char *ip, const char *phase,
     bool host_network)
@@ -63,19 +61,12 @@ run(struct reader_world *w, const char *name, const char *uid, const char *ip)
 }
 
 static void
-delete_one(struct broker_fixture *fx, void *context)
-{
-	assert_int_equal(store_fixture_delete(fx->store, "n", context), 0);
-	assert_int_equal(store_commit(fx->store->store), 0);
-}
-
-static void
 forget(struct reader_world *w, const char *name)
 {
-	broker_fixture_do(w->fx, delete_one, (void *)(uintptr_t)name);
+	broker_fixture_delete(w->fx, "n", name);
 }
 
-/* In a new snapshot: 0 present, 1 deleted. */
+/* Find in a new snapshot: 0 present, 1 deleted, or an error. */
 static int
 find(struct reader_world *w, enum informer_by by, const char *value)
 {
@@ -89,7 +80,7 @@ find(struct reader_world *w, enum informer_by by, const char *value)
 	return r == 0 ? deleted : r;
 }
 
-/* present: what informer_find() must return; and whose state. */
+/* informer_find() must return this result (0 present, 1 deleted) and this uid's state. */
 static void
 expect(struct reader_world *w, enum informer_by by, const char *value, int result, const char *uid)
 {
@@ -107,7 +98,7 @@ expect(struct reader_world *w, enum informer_by by, const char *value, int resul
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-TEST(the_present_is_found_by_each_name)
+TEST(a_present_object_is_found_by_each_name)
 {
 	run(w, "a", "u-a", "10.0.0.1");
 	expect(w, INFORMER_BY_KEY, "n/a", 0, "u-a");
@@ -117,8 +108,8 @@ TEST(the_present_is_found_by_each_name)
 	expect(w, INFORMER_BY_CONTAINER_ID, "containerd://c-u-a", 0, "u-a");
 }
 
-/* What was deleted is found by each of its names, in its last state, with the time. */
-TEST(the_deleted_is_found_by_each_name)
+/* A deleted object is found by each of its names, in its last state, with the time of its deletion. */
+TEST(a_deleted_object_is_found_by_each_name)
 {
 	uint64_t before, after, when = 0;
 	struct informer_path *path;
@@ -143,11 +134,11 @@ TEST(the_deleted_is_found_by_each_name)
 	assert_int_equal(length, 9);
 	assert_memory_equal(data, "Succeeded", 9);
 	informer_path_free(path);
-	/* other lookups do not know it */
+	/* other lookups do not find it */
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "a", &w->pod), INFORMER_E_NOT_FOUND);
 }
 
-/* A name that is taken again means the new one; the old one is still found by what is its own. */
+/* A reused name leads to the new object; the old one is found by its own uid, address and container. */
 TEST(a_re_created_name_is_the_new_one)
 {
 	run(w, "a", "u-1", "10.0.0.1");
@@ -160,7 +151,7 @@ TEST(a_re_created_name_is_the_new_one)
 	expect(w, INFORMER_BY_IP, "10.0.0.2", 0, "u-2");
 }
 
-/* Of several that were deleted under one name, the last one is meant. */
+/* Of several objects deleted under one name the last one is found. */
 TEST(of_several_deleted_the_last_is_found)
 {
 	run(w, "a", "u-1", "10.0.0.1");
@@ -176,8 +167,8 @@ TEST(of_several_deleted_the_last_is_found)
 	expect(w, INFORMER_BY_IP, "10.0.0.3", 1, "u-3");
 }
 
-/* By address: who runs, then who finished last, then who was deleted; never one on the host's network. */
-TEST(an_address_belongs_to_who_had_it_last)
+/* An address leads to the pod that runs, finished last, or was deleted last; not on the host's network. */
+TEST(an_address_leads_to_the_last_pod_that_had_it)
 {
 	put(w, "host", "u-h", "10.0.0.1", "Running", true);
 	assert_int_equal(find(w, INFORMER_BY_IP, "10.0.0.1"), INFORMER_E_NOT_FOUND);
@@ -194,7 +185,7 @@ TEST(an_address_belongs_to_who_had_it_last)
 	expect(w, INFORMER_BY_IP, "10.0.0.1", 0, "u-2");
 	run(w, "web", "u-w", "10.0.0.1");
 	expect(w, INFORMER_BY_IP, "10.0.0.1", 0, "u-w");
-	/* the newer deletion is one on the host's network */
+	/* the newer deletion is on the host's network */
 	forget(w, "web");
 	forget(w, "job-1");
 	forget(w, "job-2");
@@ -219,7 +210,7 @@ use_entry(struct broker_fixture *fx, void *context)
 	fx->store->pods = *(unsigned *)context;
 }
 
-/* Of a resource that is cached by two entries the last deletion is found, whichever it stands in. */
+/* If two entries cache a resource, the last deletion is found in either. */
 TEST(two_entries_are_searched_as_one)
 {
 	unsigned entries[2] = {w->fx->store->pods};
@@ -239,8 +230,8 @@ TEST(two_entries_are_searched_as_one)
 	}
 }
 
-/* What is not there, cannot be there, or makes no sense. */
-TEST(what_is_not_there_is_not_found)
+/* Absent, impossible and invalid names. */
+TEST(an_absent_object_is_not_found)
 {
 	struct informer_resource *pods, *none;
 	char longest[5000];
@@ -264,7 +255,7 @@ TEST(what_is_not_there_is_not_found)
 	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, NULL, 0, &w->pod, NULL), -EINVAL);
 	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, "x", 1, NULL, NULL), -EINVAL);
 	assert_int_equal(informer_find(NULL, w->pods, INFORMER_BY_UID, "x", 1, &w->pod, NULL), -EINVAL);
-	/* pods of the fixture lack the index of containers */
+	/* the fixture's pods have no index of containers */
 	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
 	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->pod, NULL),
 			 INFORMER_E_NO_INDEX);
@@ -286,7 +277,7 @@ remember_no_deletions(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* A snapshot goes on showing a deletion that is forgotten meanwhile; a copy keeps its time for ever. */
+/* A snapshot still shows a deletion that is forgotten meanwhile; a copy keeps the time of its deletion. */
 TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies)
 {
 	struct informer_object copy, second;
@@ -331,7 +322,7 @@ see(void *context, const struct informer_object *object)
 	return --seen->stop_after == 0 ? 7 : 0;
 }
 
-/* All that is remembered, the oldest deletion first; what is present is passed over. */
+/* Deleted objects are listed by the time of their deletion; present ones are skipped. */
 TEST(the_deleted_are_listed_oldest_first)
 {
 	struct seen seen = {"", 0};
@@ -372,18 +363,7 @@ forgotten_seq(struct reader_world *w)
 	return info.forgotten_seq;
 }
 
-static void
-remember_one(struct broker_fixture *fx, void *context)
-{
-	struct tombstone_limits limits = STORE_TOMBSTONES;
-
-	(void)context;
-	limits.count = 1;
-	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
-	assert_int_equal(store_commit(fx->store->store), 0);
-}
-
-/* Of a deletion its seq and whether it was seen are told; what was forgotten ends at forgotten_seq. */
+/* A deletion has a seq and says whether it was seen; forgotten deletions end at forgotten_seq. */
 TEST(a_deletion_has_a_seq_and_was_seen_or_not)
 {
 	struct informer_deletion a = {.size = sizeof(a)}, b = {.size = sizeof(b)},
@@ -412,7 +392,8 @@ TEST(a_deletion_has_a_seq_and_was_seen_or_not)
 	assert_false(b.seen);
 	assert_true(b.seq > a.seq);
 	assert_true(forgotten_seq(w) < a.seq);
-	broker_fixture_do(w->fx, remember_one, NULL);
+	broker_fixture_remember(w->fx, 1);
+	broker_fixture_commit(w->fx);
 	expect(w, INFORMER_BY_UID, "u-b", 1, "u-b");
 	assert_int_equal(forgotten_seq(w), a.seq);
 }

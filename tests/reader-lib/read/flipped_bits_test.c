@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small arena with a bit flipped, each in turn. A reader that verifies gives the right answer or says that
- * the arena is damaged. One that does not may be wrong, but reads nothing outside of the arena, and ends.
+ * A small arena with one bit flipped, each bit in turn. A verifying reader gives the right answer or reports
+ * damage. Another reader may be wrong, but reads nothing outside the arena, and ends.
  *
- * Hashes have four bits, so that tries are full of collisions. The arena's file ends where its last page
- * does: whatever is read beyond is a signal.
+ * Hashes have four bits, so that tries are full of collisions. The arena's file ends with its last page: a
+ * read beyond raises a signal.
  *
- * Of what is not the arena's own (objects, values, shapes) each n-th bit only.
+ * Of objects, values and shapes only every n-th bit is flipped.
  */
 #include <sys/time.h>
 
-#include "shm-layout/walk.h"
 #include "tests/room.h"
 #include "tests/support/lone_reader.h"
 #include "tests/support/reader_calls.h"
 #include "tests/support/short_hash.h"
 
-#define CPU_SECONDS 10 /* of all calls after one flip */
+#define CPU_SECONDS 10 /* for all calls after one flip */
 #define BLOCKS_MAX 4096u
 
 /* ---- the arena and its reader ---- */
 
-/* right: what each call says of the arena as it should be. */
+/* right: each call's answer for the undamaged arena */
 struct world {
 	struct store_fixture *fx;
 	struct slot *slot;
@@ -31,11 +30,10 @@ struct world {
 	struct reader_answer *right;
 	uint32_t refs[BLOCKS_MAX];
 	unsigned count;
-	struct walk_seen seen;
 	size_t wrong, damaged, flips;
 };
 
-/* For the handler: which flip it is. */
+/* For the signal handler: the present flip. */
 static volatile uint64_t flipped_at;
 static volatile unsigned flipped_bit;
 static const char *volatile calling = "nothing";
@@ -72,31 +70,6 @@ ask(struct world *w, const struct reader_call *call, bool anew)
 }
 
 static int
-collect(void *context, uint32_t ref, const struct block *b)
-{
-	struct world *w = context;
-
-	(void)b;
-	if (!walk_seen_first(&w->seen, ref))
-		return 0;
-	assert_true(w->count < BLOCKS_MAX);
-	w->refs[w->count++] = ref;
-	return 1;
-}
-
-static void
-find_blocks(struct world *w)
-{
-	struct arena *arena = w->fx->arena;
-	struct walk_visitor visitor = {collect, w};
-	struct walk_damage damage;
-
-	assert_int_equal(walk_seen_init(&w->seen, arena->view.committed), 0);
-	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);
-	walk_seen_done(&w->seen);
-}
-
-static int
 set_up(void **state, uint32_t flags)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -109,7 +82,7 @@ set_up(void **state, uint32_t flags)
 	reader_calls_fill(w->fx);
 	arena_set_state(w->fx->arena, HEADER_LIVE);
 	assert_int_equal(ftruncate(w->fx->arena->fd, (off_t)w->fx->arena->view.committed), 0);
-	find_blocks(w);
+	w->count = store_fixture_blocks(w->fx, w->refs, BLOCKS_MAX);
 	w->slot = lone_slot_new(&w->slot_fd);
 	inf = lone_reader_new(w->fx->arena, w->fx->arena->fd, w->slot_fd, flags);
 	assert_non_null(inf);
@@ -162,8 +135,7 @@ says_damaged(int r)
 	return r == INFORMER_E_CORRUPT || r == INFORMER_E_NOT_READY || r == INFORMER_E_EXPIRED;
 }
 
-/* One flip: everything is asked. Each 16th time also what reads definitions, which takes longer than all the
- * rest. */
+/* Flip one bit and make every call. The slow calls that read definitions come every 16th time. */
 static void
 flip(struct world *w, uint64_t at, unsigned bit, bool verifies)
 {
@@ -210,7 +182,7 @@ flip_all(struct world *w, bool verifies, unsigned each)
 		offsetof(struct header, root), offsetof(struct header, committed_bytes),
 		offsetof(struct header, state), offsetof(struct header, superseded_by)};
 	const struct itimerval none = {0};
-	/* in the short half some bits of each byte that is the arena's own */
+	/* in the short half, some bits of each byte that is the arena's own */
 	unsigned apart = test_is_long() ? 1 : 5;
 	uint64_t bits = 0;
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an index gives while objects change. (What is put is got: lookup_test.c, tests/writer/store.)
+ * Index iterations while objects change. (lookup_test.c and tests/writer/store test that objects put are
+ * found.)
  */
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 SET_UP(set_up, reader_world_empty(NULL))
 
-/* A pod of namespace "default" whose byUser index has these values; then a new snapshot. */
+/* Put a pod of namespace "default" with these values in the byUser index; then begin a new snapshot. */
 static void
 put(struct reader_world *w, const char *name, const char *users, unsigned version)
 {
@@ -21,16 +22,9 @@ put(struct reader_world *w, const char *name, const char *users, unsigned versio
 	reader_world_renew(w);
 }
 
-static void
-delete_one(struct broker_fixture *fx, void *context)
-{
-	assert_int_equal(store_fixture_delete(fx->store, "default", context), 0);
-	assert_int_equal(store_commit(fx->store->store), 0);
-}
-
 static void delete (struct reader_world *w, const char *name)
 {
-	broker_fixture_do(w->fx, delete_one, (void *)(uintptr_t)name);
+	broker_fixture_delete(w->fx, "default", name);
 	reader_world_renew(w);
 }
 
@@ -40,7 +34,7 @@ compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The keys of an iteration, sorted, joined with blanks: client-go's index_keys, list_keys. */
+/* The names of an iteration, sorted, joined with blanks: client-go's index_keys, list_keys. */
 static const char *
 keys_of(struct reader_world *w, int r, struct informer_iter *it)
 {
@@ -73,7 +67,7 @@ by_user(struct reader_world *w, const char *user)
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* It stands under each of its new values once, under no other. [IndexingFunctionsWithMultipleValues] */
+/* The object is found once under each new value, and no other. [IndexingFunctionsWithMultipleValues] */
 TEST(an_update_moves_an_object_to_its_new_values)
 {
 	static const char *const rounds[] = {"foo,bar",     "foo,bar", "foo",         "bar",    "",
@@ -98,7 +92,7 @@ TEST(an_update_moves_an_object_to_its_new_values)
 	}
 }
 
-/* Whoever iterates sees the moment at which the snapshot began, whatever is put and deleted meanwhile. */
+/* An iteration sees the moment at which its snapshot began, whatever is put and deleted meanwhile. */
 TEST(an_iteration_sees_one_moment)
 {
 	struct informer_object object;

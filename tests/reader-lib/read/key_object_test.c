@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keys, and objects that have nothing else.
- */
+/* Keys, and objects that have only a key. */
 #include "reader-lib/read/key_object.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
@@ -12,7 +10,7 @@ SET_UP(set_up, reader_world_new(pod))
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* The key of every kind of object; a buffer too small gets what fits. */
+/* A buffer too small gets the part that fits. */
 TEST(a_key_is_namespace_and_name)
 {
 	struct key_object memory;
@@ -49,7 +47,7 @@ count_bytes(void *context, const char *data, size_t length)
 	return 0;
 }
 
-/* An object that has only its key answers for that, and has no field; so does its copy. */
+/* An object with only a key gives that key and has no fields; its copy does the same. */
 TEST(an_object_may_have_only_its_key)
 {
 	struct informer_path *path = reader_world_path(w, "spec.nodeName");

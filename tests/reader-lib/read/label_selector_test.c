@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Label selectors: the API's syntax, and what it means.
- */
+/* Label selectors: the API's syntax and meaning. */
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
@@ -24,7 +22,7 @@ set_up(void **state)
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* Each operator, against an object with labels and one without. */
+/* Each operator, for an object with labels and one without. */
 TEST(each_operator_means_what_the_api_says)
 {
 	static const struct {
@@ -80,7 +78,7 @@ TEST(each_operator_means_what_the_api_says)
 		char *text = strdup(cases[i].text);
 		int r = informer_label_selector_compile(w->inf, text, strlen(text), &sel, NULL);
 
-		/* nothing of the text is needed afterwards */
+		/* the text is not needed any more */
 		memset(text, '#', strlen(text));
 		free(text);
 		if (r < 0)
@@ -94,8 +92,8 @@ TEST(each_operator_means_what_the_api_says)
 	informer_label_selector_free(NULL);
 }
 
-/* What is no selector is refused at the byte where it stops making sense. */
-TEST(what_is_no_selector_is_refused_with_its_place)
+/* The error gives the first invalid byte. */
+TEST(an_invalid_selector_is_refused_with_its_place)
 {
 	static const struct {
 		const char *text;
@@ -144,8 +142,7 @@ TEST(what_is_no_selector_is_refused_with_its_place)
 	}
 }
 
-/* Any bytes at all are either a selector or refused. */
-TEST(any_bytes_are_survived)
+TEST(any_bytes_are_a_selector_or_refused)
 {
 	static const char alphabet[] = "ab,()!=<>in notin \t/.-_1\0\xff";
 
@@ -166,7 +163,7 @@ TEST(any_bytes_are_survived)
 	}
 }
 
-/* Whether a selector of so many pieces, joined by commas, between what begins and ends it, is one. */
+/* True if this is a selector: begin, `count` pieces joined by commas, end. */
 static bool
 is_selector(struct reader_world *w, const char *begin, const char *piece, unsigned count, const char *end)
 {
@@ -185,8 +182,8 @@ is_selector(struct reader_world *w, const char *begin, const char *piece, unsign
 	return r == 0;
 }
 
-/* The bounds: 64 requirements, 256 values, 63 bytes of a name, 253 of a prefix. */
-TEST(the_bounds_are_as_said)
+/* The limits: 64 requirements, 256 values, 63 bytes of a name, 253 of a prefix. */
+TEST(the_limits_are_exact)
 {
 	char prefix[255];
 

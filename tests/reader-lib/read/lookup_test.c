@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lookups, against a writer in this process.
- */
+/* Lookups, with a writer in this process. */
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
@@ -39,7 +37,6 @@ assert_name(const struct informer_object *o, const char *name)
 	assert_memory_equal(data, name, length);
 }
 
-/* The names an iteration gives, sorted, joined with blanks. */
 static int
 compare(const void *a, const void *b)
 {
@@ -73,7 +70,7 @@ assert_names(int r, struct informer_iter *it, const char *expected)
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* An object is found by namespace and name, given apart, terminated, or as one key. */
+/* An object is found by namespace and name, with or without lengths, and by one key. */
 TEST(an_object_is_found_by_its_key)
 {
 	struct informer_object o;
@@ -86,7 +83,7 @@ TEST(an_object_is_found_by_its_key)
 	assert_name(&o, "web-1");
 }
 
-/* A key that does not exist is NOT_FOUND, whatever is near it; also one that no object can have. */
+/* An absent key is NOT_FOUND, also a key that no object can have. */
 TEST(a_key_that_does_not_exist_is_not_found)
 {
 	struct informer_object o;
@@ -100,7 +97,7 @@ TEST(a_key_that_does_not_exist_is_not_found)
 	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/web-0/x", 15, &o),
 			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/", 8, &o), INFORMER_E_NOT_FOUND);
-	/* an empty namespace is no namespace: the key of what has none is its name */
+	/* an empty namespace is none: the key of an object without one is its name */
 	broker_fixture_put(
 		w->fx, (const char *const[]){"{\"metadata\":{\"name\":\"alone\",\"uid\":\"u-6\"}}", NULL});
 	reader_world_renew(w);
@@ -112,10 +109,7 @@ TEST(a_key_that_does_not_exist_is_not_found)
 	free(much);
 }
 
-/*
- * Many keys at once give what one at a time gives, in any number, found or not; with an argument that cannot
- * be, or in a snapshot that is over, nothing.
- */
+/* Looking up many keys at once gives the results of single lookups. */
 static void
 assert_many(struct reader_world *w, size_t count)
 {
@@ -195,7 +189,6 @@ TEST(an_object_is_found_by_its_uid)
 	assert_int_equal(informer_get_by_uid(&w->snap, w->pods, "u-", 2, &o), INFORMER_E_NOT_FOUND);
 }
 
-/* An index gives the objects of a value, several values an object, and counts them. */
 TEST(an_index_takes_a_terminated_value)
 {
 	struct informer_iter it;
@@ -235,7 +228,7 @@ TEST(a_list_gives_all_or_one_namespace)
 	assert_names(informer_list_namespace(&w->snap, w->pods, "nowhere", 7, &it), &it, "");
 }
 
-/* A selector narrows by label, and by namespace, whether an index helps or not. */
+/* A selector narrows by label and namespace, with or without the help of an index. */
 TEST(a_selector_narrows_a_list)
 {
 	static const struct {
@@ -267,7 +260,7 @@ TEST(a_selector_narrows_a_list)
 	}
 }
 
-/* Of the pods with an address, the one that answers there: not on the host's network, not finished. */
+/* Of the pods with an address, the running one that is not on the host's network is found. */
 TEST(a_pod_is_found_by_an_address_that_is_its_own)
 {
 	struct informer_object o;
@@ -285,7 +278,7 @@ TEST(a_pod_is_found_by_an_address_that_is_its_own)
 			 INFORMER_E_NO_INDEX);
 }
 
-/* A resource is known by every name that kubectl takes; others are NO_RESOURCE. */
+/* A resource has every name that kubectl takes; other names are NO_RESOURCE. */
 TEST(a_resource_is_known_by_its_names)
 {
 	static const char *const good[] = {"pods", "po", "pod", "Pod", "PODS", "pods.v1", "pods.v1."};
@@ -308,8 +301,8 @@ TEST(a_resource_is_known_by_its_names)
 	assert_int_equal(informer_resource_open(w->inf, ".v1", &res), -EINVAL);
 }
 
-/* What the store says about a resource: identity, version, count, indexes. */
-TEST(a_resource_says_what_it_is_and_how_fresh)
+/* The resource's identity, version, count and indexes. */
+TEST(a_resource_info_has_identity_version_and_indexes)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 	const char *name;
@@ -361,7 +354,7 @@ add_second_entry(struct broker_fixture *fx, void *context)
 	fx->store->pods = first;
 }
 
-/* A resource that is cached by two entries (of two namespaces) is one to whoever looks things up. */
+/* A resource cached by two entries (of two namespaces) is looked up as one. */
 TEST(two_entries_of_one_resource_are_looked_up_as_one)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
@@ -370,7 +363,7 @@ TEST(two_entries_of_one_resource_are_looked_up_as_one)
 	uint64_t count;
 
 	broker_fixture_do(w->fx, add_second_entry, NULL);
-	/* the older snapshot goes on showing what it showed */
+	/* the older snapshot stays as it was */
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "other", "far", &o), INFORMER_E_NOT_FOUND);
 	informer_end(&w->snap);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
@@ -389,8 +382,8 @@ TEST(two_entries_of_one_resource_are_looked_up_as_one)
 	assert_false(info.synced);
 }
 
-/* An entry says which paths its objects lack; one that lacks none says so. */
-TEST(an_entry_says_what_its_objects_lack)
+/* An entry lists the paths that its objects lack, if any. */
+TEST(an_entry_lists_dropped_paths)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 	const char *path;
@@ -410,7 +403,7 @@ TEST(an_entry_says_what_its_objects_lack)
 	assert_int_equal(informer_resource_drop(&w->snap, 1, 2, &path, &length), INFORMER_E_NOT_FOUND);
 }
 
-/* Thousands of objects: each is found, each is listed once, and a large posting is walked whole. */
+/* Of thousands of objects each is found and listed once, and a large posting is walked whole. */
 TEST(many_objects_are_all_found)
 {
 	struct informer_object o;
@@ -440,7 +433,7 @@ TEST(many_objects_are_all_found)
 	assert_int_equal(count, 3005);
 }
 
-/* Verification of the whole reports nothing for a sound arena, and has looked at every tag. */
+/* Verification of a sound arena reports nothing and checks every tag. */
 TEST(a_sound_arena_verifies)
 {
 	struct informer_verify_counts counts;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Objects and values as an agent reads them.
- */
+/* Fields of objects and values, read as an agent reads them. */
 #include "tests/room.h"
 #include "tests/support/dispatch.h"
 #include "tests/support/reader_world.h"
 
-/* As the API server would send it: what is kept is what comes out. */
+/* As the API server sends it; the output must equal this. */
 static const char pod[] =
 	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
 	"\"uid\":\"u-1\",\"resourceVersion\":\"77\",\"labels\":{\"app\":\"web\","
@@ -31,8 +29,7 @@ set_up(void **state)
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* Identity: namespace, name, UID, version, the changes that made it. */
-TEST(an_object_says_who_it_is)
+TEST(an_object_has_namespace_name_uid_and_version)
 {
 	const char *data;
 	size_t length;
@@ -57,7 +54,7 @@ assert_owner(struct informer_owner o, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-/* Labels, annotations and owners are read by name; what is absent, or of another kind, is told apart. */
+/* Labels, annotations and owners are read by name; absent values and other types have their own codes. */
 TEST(labels_annotations_and_owners_are_read_by_name)
 {
 	const char *bare[] = {"{\"metadata\":{\"name\":\"bare\",\"namespace\":\"default\"}}", NULL};
@@ -85,7 +82,7 @@ TEST(labels_annotations_and_owners_are_read_by_name)
 	assert_int_equal(informer_object_label(&w->other, "app", &data, &length), INFORMER_E_NOT_FOUND);
 }
 
-/* By the text of its path a string is read as by the compiled path. */
+/* The text of a path gives the same string as the compiled path. */
 TEST(a_string_is_read_by_the_text_of_its_path)
 {
 	const char *data;
@@ -102,7 +99,7 @@ TEST(a_string_is_read_by_the_text_of_its_path)
 	assert_int_equal(informer_get_string_at(&w->pod, NULL, &data, &length), -EINVAL);
 }
 
-/* What the header has no room for is read of the body; what is no string is not there. */
+/* A uid too long for the object's header is in the body; a resourceVersion that is no string is absent. */
 TEST_CASE(a_long_uid_is_read_as_well)
 {
 	char text[600], uid[300];
@@ -126,7 +123,7 @@ TEST_CASE(a_long_uid_is_read_as_well)
 	reader_world_tear_down((void **)&w);
 }
 
-/* A field is read by its path, as its own kind only; an absent one is NOT_FOUND. */
+/* A field is read by its path, only as its own type; an absent field is NOT_FOUND. */
 TEST(fields_are_read_by_path_and_kind)
 {
 	struct informer_path *paths[10];
@@ -169,7 +166,6 @@ TEST(fields_are_read_by_path_and_kind)
 	informer_path_free(NULL);
 }
 
-/* A path that makes no sense is refused with the place and the reason. */
 TEST(a_bad_path_is_refused_with_its_place)
 {
 	struct informer_path *path;
@@ -202,7 +198,7 @@ stop_at_once(void *context, const struct informer_value *value)
 	return 42;
 }
 
-/* A path with [*] visits every hit in order; the callback can stop it. */
+/* A path with [*] visits every hit in order; the callback can stop the visit. */
 TEST(every_hit_of_a_path_is_visited)
 {
 	struct informer_path *path = reader_world_path(w, "spec.containers[*].image");
@@ -216,7 +212,7 @@ TEST(every_hit_of_a_path_is_visited)
 	informer_path_free(path);
 }
 
-/* Values are walked by field, element and step; each kind is told. */
+/* Values are walked by field, element and step, and each has its kind. */
 TEST(values_are_walked)
 {
 	static const struct {
@@ -265,7 +261,7 @@ TEST(values_are_walked)
 	assert_int_equal(informer_value_kind(&none), INFORMER_NONE);
 	assert_int_equal(informer_value_field(&none, "x", 1, &v), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_value_iterate(&none, &it), INFORMER_E_NOT_FOUND);
-	/* embedded U+0000 is a character like others */
+	/* an embedded U+0000 is a character like others */
 	assert_int_equal(informer_value_field(&root, "text", 4, &v), 0);
 	assert_int_equal(informer_value_string(&v, &data, &length), 0);
 	assert_int_equal(length, 4);
@@ -281,7 +277,7 @@ fail_at_once(void *context, const char *data, size_t length)
 	return 7;
 }
 
-/* An object written out is the document that came in; a buffer too small gets what fits, and the length. */
+/* A buffer too small gets the part that fits, and the whole length is returned. */
 TEST(an_object_comes_out_as_the_json_that_came_in)
 {
 	char text[2048], small[10];
@@ -289,7 +285,7 @@ TEST(an_object_comes_out_as_the_json_that_came_in)
 
 	assert_int_equal(informer_object_json(&w->pod, text, sizeof(text), &length), 0);
 	assert_int_equal(strlen(text), length);
-	/* the input has no white space, and escapes only what must be */
+	/* the input has no white space, and only needed escapes */
 	assert_string_equal(text, pod);
 	assert_int_equal(informer_object_json(&w->pod, small, sizeof(small), &again), 0);
 	assert_int_equal(again, length);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What paths leave of an object, seen on its copies.
- */
+/* What keep and drop paths leave of an object, shown on its copies. */
 #include "reader-lib/read/copy.h"
 #include "tests/room.h"
 #include "tests/support/dispatch.h"
@@ -33,7 +31,7 @@ expect_filtered(struct reader_world *w, const char *const *keep, const char *con
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* What keep names is kept with all that is below it, and who the object is; the rest is gone. */
+/* keep leaves what it names, all below it, and the object's identity. */
 TEST(keep_leaves_what_it_names)
 {
 	expect_filtered(w, LIST("spec.nodeName"), NULL,
@@ -43,18 +41,18 @@ TEST(keep_leaves_what_it_names)
 	expect_filtered(w, LIST("spec.containers[*].image", "metadata.labels"), NULL,
 			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},"
 			"\"spec\":{\"containers\":[{\"image\":\"i1\"},{\"image\":\"i2\"}]}}");
-	/* on the way to nothing */
+	/* paths that lead nowhere */
 	expect_filtered(w, LIST("spec.absent", "text.deeper", "spec.empty[*].x"), NULL,
 			"{\"metadata\":{" WHO "},\"spec\":{\"empty\":[]}}");
 	expect_filtered(w, LIST("status.absent"), NULL, "{\"metadata\":{" WHO "},\"status\":{}}");
 	expect_filtered(w, LIST("."), NULL, pod_of_all_kinds);
-	/* a path that is reached in two ways */
+	/* a path reached in two ways */
 	expect_filtered(w, LIST("spec[*].name", "[*].phase"), NULL,
 			"{\"metadata\":{" WHO "},\"spec\":{\"none\":{},\"empty\":[],\"containers\":[]},"
 					      "\"status\":{\"phase\":\"Running\"}}");
 }
 
-/* What drop names is gone, the rest is kept; of two that apply, drop wins. */
+/* drop removes what it names; a path that is both kept and dropped is dropped. */
 TEST(drop_takes_what_it_names)
 {
 	expect_filtered(w, NULL, LIST("spec", "text", "metadata.annotations"),
@@ -75,8 +73,8 @@ TEST(drop_takes_what_it_names)
 	expect_filtered(w, NULL, LIST("absent", "spec.absent"), pod_of_all_kinds);
 }
 
-/* Who the object is cannot be dropped, whatever is tried. */
-TEST(an_object_stays_somebody)
+/* An object's name, namespace, uid and version cannot be dropped. */
+TEST(an_objects_identity_cannot_be_dropped)
 {
 	expect_filtered(w, LIST("nothing"), NULL, "{\"metadata\":{" WHO "}}");
 	expect_filtered(w, NULL, LIST("metadata", "spec", "text", "status"), "{\"metadata\":{" WHO "}}");
@@ -86,7 +84,7 @@ TEST(an_object_stays_somebody)
 			"{\"metadata\":{" WHO "}}");
 }
 
-/* A path that knows the shapes of a whole object finds its way in what is left of it. */
+/* A path that cached the shapes of a whole object works in the filtered copy. */
 TEST(paths_find_their_way_in_filtered_copies)
 {
 	struct informer_path *path = reader_world_path(w, "spec.containers[*].image"),
@@ -110,7 +108,7 @@ TEST(paths_find_their_way_in_filtered_copies)
 	informer_path_free(name);
 }
 
-/* Of two objects with the same fields, each keeps its own. */
+/* Two parts with the same fields are filtered differently. */
 TEST(equal_shapes_may_be_filtered_differently)
 {
 	static const char twins[] = "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{"
@@ -135,7 +133,6 @@ TEST(equal_shapes_may_be_filtered_differently)
 	path_set_free(w->inf, set);
 }
 
-/* Impossible paths are refused, with their text. */
 TEST(impossible_paths_are_refused)
 {
 	const char *many[PATH_SET_MAX + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources that come, go over a restart, and are indexed otherwise while a reader is attached; against a
+ * Resources that appear, disappear over a restart, or get other indexes while a reader is attached; with a
  * writer in this process.
  */
 #include "tests/room.h"
@@ -75,7 +75,7 @@ add_nodes_and_zones(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* A daemon whose configuration has no nodes, and another entry of pods: zones stand where nodes stood. */
+/* The next daemon has no nodes, and another entry of pods: zones take the position of nodes. */
 static void
 restart_without_nodes(struct broker_fixture *fx)
 {
@@ -98,7 +98,7 @@ finds(struct reader_world *w, const char *ns, const char *name)
 	return informer_get_z(&w->snap, w->pods, ns, name, &o) == 0;
 }
 
-/* One resource went over a restart, an entry of another came: open handles find what is theirs. */
+/* A resource disappeared over a restart and an entry of another appeared: open handles find their own. */
 TEST_CASE_IN(set_up_generations, reader_world_tear_down, over_a_restart_each_name_finds_its_own)
 {
 	struct reader_world *w = *state;
@@ -115,7 +115,7 @@ TEST_CASE_IN(set_up_generations, reader_world_tear_down, over_a_restart_each_nam
 	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 2);
 
 	restart_without_nodes(w->fx);
-	assert_int_equal(informer_get_z(&w->snap, nodes, "", "n", &o), 0); /* what it was, while it is open */
+	assert_int_equal(informer_get_z(&w->snap, nodes, "", "n", &o), 0); /* unchanged while open */
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "y", "c", &o), INFORMER_E_NOT_FOUND);
 	DISPATCH_UNTIL(w->inf, finds(w, "y", "c"));
 	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 3);
@@ -142,8 +142,8 @@ look_for_nodes(struct reader_world *w)
 	return informer_list(&w->snap, nodes, &it);
 }
 
-/* While not all is known that informerd is to cache, a name that is not there may be one of it. */
-TEST(what_is_not_known_yet_is_not_refused)
+/* While informerd has not resolved all configured resources, an unknown name may be one of them. */
+TEST(an_unresolved_resource_is_not_ready)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 
@@ -162,7 +162,7 @@ TEST(what_is_not_known_yet_is_not_refused)
 	assert_int_equal(informer_wait_synced(w->inf, NULL, 0), 0);
 }
 
-/* byUser goes, phase comes; nodeName has the values of another path. */
+/* byUser is removed, phase is added, and nodeName gets the values of another path. */
 static const char other_indexes[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
 	"\"shortNames\":[\"po\"],\"namespaced\":true,"
@@ -180,7 +180,7 @@ redefine(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(s), 0);
 }
 
-/* One commit shows all of the new indexes to whoever is attached; an open snapshot has the old ones. */
+/* One commit shows all new indexes to every reader; an open snapshot keeps the old ones. */
 TEST(indexes_are_exchanged_in_one_commit)
 {
 	struct informer_snapshot open;

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An arena that is taken back while a reader reads it. Whatever instruction a call has come to: it gives the
- * right answer or says that it has expired, and it never crashes, never goes on for ever, and remembers
- * nothing wrong.
+ * An arena is revoked while a reader reads it. At any instruction, a call gives the right answer or says that
+ * it has expired. It never crashes, always ends, and caches nothing wrong.
  *
- * Before each access of a call to the arena or its slot (access_trap.h) the process forks, and in the child
- * happens what a revocation does: the slot is closed, and everything behind the header turns to zeros; in
- * another, some of its pages do; in a third, all of it lies on a tmpfs that has no memory left (of long calls
- * by turns). The call goes on there, and its answer is compared with that of an arena that stands. Then
- * everything is put back, and the same call must be right again: what a handle remembers of an arena must not
- * come from zeros. The parent's call goes on to the next access, of an arena that stands.
+ * Before each access of a call to the arena or its slot (access_trap.h) the process forks, and the child
+ * revokes. It closes the slot, and everything behind the header turns to zeros. A second child zeros only
+ * some pages. In a third, all pages lie on a tmpfs without memory. (Long calls take one of the three in
+ * turn.) The call continues in the child, and its answer is compared with that for an intact arena. Then the
+ * arena is restored, and the same call must be right: what the handle caches must not come from zeros. The
+ * parent's call continues, in an intact arena, to the next access.
  *
- * That is every instruction: what others do a call sees only by those that touch arena or slot, so between
- * two of these all moments are alike, and the one before the second stands for them. Nothing is done twice
- * for a trial, so that a call may go another way each time (a clock, say).
+ * This covers every instruction: a call sees changes only through accesses to arena or slot. Between two
+ * accesses all moments are alike, and the one before the second access stands for them. A trial repeats
+ * nothing, so a call may take another course each time (because of a clock, say).
  *
- * Once more with any bytes in the place of zeros, and a slot that is open: then every answer is one, but it
- * reads nothing that it may not read, and ends.
+ * A second round puts any bytes in the place of zeros, with an open slot. Then any answer is accepted, but
+ * every access is valid and the call ends.
  *
- * CALL=part of a call's name; TRIALS=n of each call at most (0: no end).
+ * CALL=part of a call's name; TRIALS=n of each call at most (0: no limit).
  */
 #include <sys/time.h>
 
@@ -33,27 +32,26 @@
 
 #define PAGE 4096u
 #define ARENA_BYTES (8u << 20)
-#define CPU_SECONDS 10 /* of one call, when it goes on without an end */
+#define CPU_SECONDS 10 /* for one call, to detect one that does not end */
 #define TEXT 160
-#define RUN 6     /* pages that are taken back together, at most */
-#define LONG 128  /* accesses of a call, from which on a trial before each is enough */
-#define AT_ONCE 4 /* trials, none of which has to do with another */
+#define RUN 6     /* pages that are removed together, at most */
+#define LONG 128  /* from this many accesses of a call on, one trial before each is enough */
+#define AT_ONCE 4 /* independent trials at the same time */
 
 /* ---- the arena, and what happens to it ---- */
 
-/* What is done to the arena. */
 enum harm { ALL_ZEROS, SOME_ZEROS, NO_MEMORY, SCRAMBLED, HARMS };
 static const char *const harm_texts[HARMS] = {"all was taken back", "some pages were taken back",
 					      "all was taken back, and memory is full", "all was scrambled"};
 
-/* What a trial tells the process that began it: what is wrong, or nothing, and where it died. */
+/* What a trial reports to its parent: the fault, if any, and where it died. */
 struct report {
 	char wrong[TEXT];
 	uintptr_t died_at;
 	bool expired;
 };
 
-/* Before which access (its instruction), what was done, and the child; 0: none. */
+/* The access (its instruction), the harm, and the child; 0: none. */
 struct trial {
 	pid_t child;
 	enum harm harm;
@@ -63,10 +61,10 @@ struct trial {
 
 /*
  * full    a file without memory
- * base    the arena, as far as anything stands in it (bytes), this process's own
- * right   the call's answer over it
- * of      accesses that the call has; trials_max: how many of them are one (0: each)
- * report  one for each of the trials; ours, when we are one of them, else NULL
+ * base    the arena, this process's own; bytes: the part of it that is used
+ * right   the call's answer for the intact arena
+ * of      accesses of the call; trials_max: how many are tried (0: each)
+ * reports one for each trial; report: this process's, if it is a trial, else NULL
  */
 struct world {
 	struct store_fixture *fx;
@@ -157,7 +155,7 @@ draw(struct world *w)
 	return w->random >> 33;
 }
 
-/* Part of the arena anew: zeros, or with fd as that file has it. What nobody touches then costs nothing. */
+/* Map zeros, or this file, over a part of the arena. Untouched pages cost nothing. */
 static void
 map_over(struct world *w, size_t from, size_t bytes, int fd)
 {
@@ -168,14 +166,14 @@ map_over(struct world *w, size_t from, size_t bytes, int fd)
 		abort();
 }
 
-/* All of it, or some pages: a page in which something lives stays as it is. */
+/* Remove all pages, or some. */
 static void
 take_back(struct world *w, enum harm harm)
 {
 	atomic_store(&w->slot->closed, 1);
 	if (harm != SOME_ZEROS)
 		map_over(w, HEADER_BYTES, w->bytes - HEADER_BYTES, harm == NO_MEMORY ? w->full : -1);
-	/* a forked child has its arena guarded in this test alone */
+	/* a forked child's arena is guarded in this test alone */
 	if (harm == NO_MEMORY && fault_guard_add((const struct header *)w->base, ARENA_BYTES, w->slot) < 0)
 		abort();
 	for (size_t i = HEADER_BYTES; harm == SOME_ZEROS && i < w->bytes;) {
@@ -187,7 +185,7 @@ take_back(struct world *w, enum harm harm)
 	}
 }
 
-/* What a writer of bad will, or broken memory, may put there. */
+/* Write what a hostile writer, or broken memory, may put there. */
 static void
 scramble(struct world *w)
 {
@@ -208,7 +206,7 @@ scramble(struct world *w)
 		case 2: /* one bit in every word */
 			word ^= 1ull << (w->random >> 58);
 			break;
-		default: /* a little more than what was there */
+		default: /* slightly more than before */
 			word += (w->random >> 60) << (w->random >> 56 & 60);
 		}
 		memcpy(w->base + i, &word, sizeof(word));
@@ -224,7 +222,7 @@ put_back(struct world *w)
 
 /* ---- a trial: the child's side ---- */
 
-/* Where in the text it was, for addr2line. */
+/* The offset in the text, for addr2line. */
 static long
 text_offset(uintptr_t address)
 {
@@ -245,8 +243,7 @@ begin_trial(struct world *w, enum harm harm)
 		take_back(w, harm);
 }
 
-/* One call. anew: what handle and paths remember is forgotten before it. An access to each of the ranges is
- * seen by before(). */
+/* Make one call. anew: first forget what handle and paths cache. before() sees each access. */
 static void
 ask(struct world *w, bool anew, void (*before)(void *context, uintptr_t instruction))
 {
@@ -268,7 +265,7 @@ ask(struct world *w, bool anew, void (*before)(void *context, uintptr_t instruct
 	lone_reader_trust_again(w->inf, false);
 }
 
-/* What the call answered that was interrupted, and the one after it, of an arena that stands. */
+/* Judge the answer of the interrupted call, and the next call's answer for the intact arena. */
 static _Noreturn void
 end_trial(struct world *w)
 {
@@ -286,7 +283,7 @@ end_trial(struct world *w)
 
 /* ---- and the parent's ---- */
 
-/* How it ended. */
+/* Judge the trial by its report and its exit. */
 static void
 judge(struct world *w, size_t at, int status)
 {
@@ -322,7 +319,7 @@ await_one(struct world *w)
 	return false;
 }
 
-/* True in the child. */
+/* Start a trial. True in the child. */
 static bool
 try(struct world *w, enum harm harm, uintptr_t instruction)
 {
@@ -350,7 +347,7 @@ try(struct world *w, enum harm harm, uintptr_t instruction)
 	return false;
 }
 
-/* Whether this access is one of those that are tried. */
+/* True if this access is one of those that are tried. */
 static bool
 is_drawn(struct world *w)
 {
@@ -389,7 +386,7 @@ interrupt_everywhere(struct world *w, const struct reader_call *call)
 	w->call = call;
 	w->accesses = w->of = w->tried = w->expired = 0;
 	begin_reader(w);
-	/* the first time much is done once only; the others are all alike */
+	/* the first call does work that is done only once; later calls are alike */
 	for (unsigned i = 0; i < 3; i++)
 		ask(w, true, NULL);
 	w->right = w->answer;
@@ -435,7 +432,7 @@ interrupt_all(struct world *w, bool zeros, size_t trials_max)
 
 #define TEST(test) TEST_CASE_IN(set_up, tear_down, test)
 
-TEST(zeros_at_any_instruction_give_the_right_answer_or_none)
+TEST(zeros_at_any_instruction_give_the_right_answer_or_expired)
 {
 	interrupt_all(*state, true, test_is_long() ? 0 : 16);
 }
