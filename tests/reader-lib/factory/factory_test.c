@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Factories and shared informers, against a writer in this process: client-go's Factory and its
+ * Factories and shared informers, with a writer in this process: client-go's Factory and its
  * SharedIndexInformer's handlers, line by line.
  */
 #include <sched.h>
@@ -53,7 +53,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Another factory, with options. */
+/* Make another factory with these options. */
 static void
 renew(struct world *w, const struct informer_factory_options *options)
 {
@@ -77,7 +77,7 @@ start(struct world *w)
 
 #define TEST(f) TEST_CASE_OF(struct world *w, set_up, tear_down, f)
 
-/* A resource has one informer, however often, and under whatever name, it is asked for. */
+/* A resource has one informer, by whatever name it is asked for. */
 TEST(a_resource_has_one_informer)
 {
 	static const char *const names[] = {"pods", "po", "pod", "Pod", "pods.v1", "v1/pods", "/v1/pods"};
@@ -92,8 +92,8 @@ TEST(a_resource_has_one_informer)
 	assert_ptr_not_equal(lister_fixture_shared(w->fx, "apps/v2/deployments"), deployments);
 }
 
-/* One that is made for somebody alone is given to nobody else, and counts for nobody. */
-TEST(an_exclusive_informer_is_nobody_elses)
+/* An exclusive informer is given to its caller only, and leaves the shared informer alone. */
+TEST(an_exclusive_informer_is_not_shared)
 {
 	struct informer_shared *one, *two;
 
@@ -111,7 +111,7 @@ TEST(an_exclusive_informer_is_nobody_elses)
 	recorder_expect(w->r, "DONE");
 }
 
-/* What is no resource name is refused; what is one, but is not cached, is not. */
+/* An invalid resource name is refused; the name of a resource that is not cached is not. */
 TEST(bad_names_are_refused)
 {
 	static const char *const names[] = {
@@ -130,7 +130,7 @@ TEST(bad_names_are_refused)
 	assert_int_equal(informer_factory_for(NULL, "pods", &shared), -EINVAL);
 }
 
-/* While nothing is attached, names are one when they are equal; and everything can be set up. */
+/* While no arena is attached, informers can be set up; equal names have one informer. */
 TEST(without_a_daemon_everything_can_be_set_up)
 {
 	struct informer_options o = {.size = sizeof(o), .socket_path = "/nonexistent/informer.sock"};
@@ -156,7 +156,7 @@ TEST(without_a_daemon_everything_can_be_set_up)
 
 /* ---- start ---- */
 
-/* Handlers are told nothing before the start, whoever drives the handle meanwhile. */
+/* Handlers are told nothing before the start, even if the handle is dispatched. */
 TEST(nothing_is_told_before_the_start)
 {
 	recorder_change(w->fx->writer, "a1");
@@ -173,8 +173,8 @@ TEST(nothing_is_told_before_the_start)
 	recorder_expect(w->r, "a2>a3");
 }
 
-/* Starting twice starts each once; one that was asked for in between is started by the second. */
-TEST(starting_twice_starts_each_once)
+/* A second start starts only informers that were requested after the first. */
+TEST(starting_twice_starts_each_informer_once)
 {
 	struct informer_shared *nodes;
 
@@ -209,8 +209,8 @@ note_outcome(void *context, const char *resource, bool synced)
 		 synced ? "yes" : "no");
 }
 
-/* Waiting answers for each resource that was started, and fails when one of them is not synced. */
-TEST(waiting_answers_for_each_resource)
+/* The wait reports each started resource, and fails when one of them is not synced. */
+TEST(a_wait_reports_each_resource)
 {
 	struct informer_shared *shared;
 	struct request_result ended = {""};
@@ -238,8 +238,8 @@ remove_itself(struct recorder *r)
 	informer_remove_handler(r->handler);
 }
 
-/* It waits until the handlers' initial adds returned; one that is removed meanwhile is not waited for. */
-TEST(waiting_is_for_the_handlers_too)
+/* The wait includes the handlers' initial adds; a handler removed meanwhile is not waited for. */
+TEST(a_wait_includes_the_handlers)
 {
 	recorder_change(w->fx->writer, "a1 b1");
 	add(w, w->r);
@@ -257,8 +257,8 @@ TEST(waiting_is_for_the_handlers_too)
 
 /* ---- options ---- */
 
-/* A factory's namespace is that of its handlers; resources without namespaces do not care. */
-TEST(a_factorys_namespace_is_its_handlers)
+/* A factory's namespace applies to its handlers; cluster-scoped resources ignore it. */
+TEST(a_factorys_namespace_applies_to_its_handlers)
 {
 	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "x"};
 	struct informer_shared *nodes;
@@ -278,7 +278,6 @@ TEST(a_factorys_namespace_is_its_handlers)
 	recorder_expect(w->other, "/n1>/n2");
 }
 
-/* A tweak's selectors and a handler's own must both match. */
 TEST(selectors_of_tweak_and_handler_must_both_match)
 {
 	struct informer_tweak tweak = {.resource = "pods",
@@ -295,7 +294,7 @@ TEST(selectors_of_tweak_and_handler_must_both_match)
 	start(w);
 	recorder_expect(w->r, "+a1* +b1* +e1* SYNCED");
 	recorder_expect(w->other, "+b1* SYNCED");
-	/* across the tweak's selector: gone for both; across the handler's own: for that one */
+	/* out of the tweak's selector: a delete for both; out of the handler's own: for that handler */
 	recorder_change(w->fx->writer, "b2:job a2:db d2:db");
 	recorder_expect(w->r, "-b1 a1>a2 +d2");
 	recorder_expect(w->other, "-b1 +a2 +d2");
@@ -316,8 +315,8 @@ resync_of(struct world *w, const char *resource, uint32_t own_ms)
 	return ms;
 }
 
-/* The nearest counts: default, resource's, handler's. [ListenerResyncPeriods, ResyncCheckPeriod] */
-TEST(the_nearest_resync_counts)
+/* Handler before resource before default. [ListenerResyncPeriods, ResyncCheckPeriod] */
+TEST(the_most_specific_resync_period_counts)
 {
 	struct informer_tweak tweaks[] = {{.resource = "nodes", .resync_ms = 30000},
 					  {.resource = "deployments.apps", .label_selector = "app=web"},
@@ -383,7 +382,7 @@ text_delete(void *context, const struct informer_object *object, bool final_stat
 	append_json(context, "-", object);
 }
 
-/* With a transform handlers see only what it keeps, in every state and call. [RespectStoreTransformer] */
+/* With a transform handlers see only what it keeps, in every call. [RespectStoreTransformer] */
 TEST(handlers_see_what_the_transform_keeps)
 {
 	const char *drop[] = {"metadata.labels", "metadata.uid"};
@@ -435,7 +434,7 @@ has_label_web(void *context, const struct informer_object *object)
 	return strstr(json, "\"app\":\"web\"") != NULL;
 }
 
-/* A filter is given objects as the handler's other functions see them, and the caller's context. */
+/* A filter gets the transformed objects and the caller's context. */
 TEST(a_filter_sees_what_the_transform_keeps)
 {
 	const char *drop[] = {"metadata.labels"};
@@ -484,7 +483,7 @@ see_released(void *context, void *value)
 	strcat(t->log, "released");
 }
 
-/* Values too are made of what the factory's paths keep, and their functions get the caller's context. */
+/* Values are made of the transformed objects, and their functions get the caller's context. */
 TEST(values_are_made_of_what_the_transform_keeps)
 {
 	static const char a[] = "{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\","
@@ -512,7 +511,6 @@ TEST(values_are_made_of_what_the_transform_keeps)
 	assert_string_equal(t.log, expected);
 }
 
-/* What cannot be understood is said when the factory is made. */
 TEST(bad_options_are_refused)
 {
 	struct informer_tweak tweak = {.resource = "pods", .label_selector = "a=="};
@@ -541,7 +539,7 @@ TEST(bad_options_are_refused)
 	informer_factory_shutdown(NULL);
 }
 
-/* A handler for another resource or namespace, or with a bad selector, is refused; nothing of it stays. */
+/* A handler for another resource or namespace, or with a bad selector, leaves nothing behind. */
 TEST(handlers_for_something_else_are_refused)
 {
 	w->r->options.resource = "nodes";
@@ -581,7 +579,7 @@ at_the_end(void *context)
 	l->added = informer_shared_add_handler(l->w->pods, &o, NULL);
 }
 
-/* A stopped informer says so, and refuses handlers. [RemoveWhileActive] */
+/* [RemoveWhileActive] */
 TEST(a_stopped_informer_refuses_handlers)
 {
 	struct last_words last = {.w = w};
@@ -619,7 +617,7 @@ shut_down(void *context)
 	return NULL;
 }
 
-/* Shutting down waits for a handler that runs; its last call is on_done. Another factory goes on. */
+/* Shutting down waits for a running handler; its last call is on_done. Another factory continues. */
 TEST(shutting_down_waits_for_running_handlers)
 {
 	static struct gate gate = GATE; /* the handler may be in its last call when the test ends */
@@ -639,7 +637,7 @@ TEST(shutting_down_waits_for_running_handlers)
 	assert_int_equal(informer_run(w->fx->inf), 0);
 	gate_await_waiting(&gate);
 	assert_int_equal(pthread_create(&thread, NULL, shut_down, &closing), 0);
-	/* a handler that hangs does not hold the other one */
+	/* a handler that hangs does not delay the other one */
 	recorder_await(w->other, "+a1* +b1* SYNCED");
 	while (!informer_shared_is_stopped(pods))
 		sched_yield();
@@ -651,8 +649,8 @@ TEST(shutting_down_waits_for_running_handlers)
 	recorder_await(w->other, "b1>b2");
 }
 
-/* A forked child may only take its copy down: it calls no handler, and the parent's go on. */
-TEST(a_forked_child_takes_its_copy_down)
+/* A forked child may only free its factory: no handler is called, and the parent's handlers continue. */
+TEST(a_forked_child_may_only_free_its_factory)
 {
 	struct informer_factory *factory;
 	struct informer_shared *shared;
@@ -717,7 +715,7 @@ add_and_remove(void *context)
 	return NULL;
 }
 
-/* Handlers come and go in several threads beside changes; one that stays misses nothing. [AddWhileActive] */
+/* Several threads add and remove handlers; a handler that stays misses nothing. [AddWhileActive] */
 TEST(handlers_come_and_go_while_one_goes_on)
 {
 	struct registrar registrars[3];

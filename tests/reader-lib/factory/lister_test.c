@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listers, against a writer in this process: client-go's Store, Indexer and Lister, line by line, as far as
- * reading goes. (Writing is the daemon's: tests/writer/store/store_test.c.)
+ * Listers, with a writer in this process: the reading part of client-go's Store, Indexer and Lister, line by
+ * line. (tests/writer/store/store_test.c tests the writing part.)
  */
 #include "tests/room.h"
 #include "tests/support/lister_fixture.h"
@@ -36,7 +36,7 @@ begin(struct lister_fixture *fx, struct informer_snapshot *snapshot)
 
 #define TEST(f) TEST_CASE_OF(struct lister_fixture *fx, set_up, tear_down, f)
 
-/* What is missing is NOT_FOUND, with the resource's name as the API says it. */
+/* An absent object is NOT_FOUND, and the message has the API's name of its resource. */
 TEST(an_object_is_found_by_namespace_and_name)
 {
 	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
@@ -53,7 +53,6 @@ TEST(an_object_is_found_by_namespace_and_name)
 		       "no: get n9 -> nodes \"n9\" not found\n");
 }
 
-/* A resource that is not cached is not "not found": it is said to be unknown. */
 TEST(a_resource_that_is_not_cached_is_told_apart)
 {
 	assert_answers(fx, NULL,
@@ -63,7 +62,7 @@ TEST(a_resource_that_is_not_cached_is_told_apart)
 
 /* ---- list ---- */
 
-/* All objects, those of a namespace, those that a selector matches, and both. */
+/* A list has all objects, those of a namespace, those of a selector, or those of both. */
 TEST(lists_go_by_namespace_and_selector)
 {
 	assert_answers(fx, NULL,
@@ -85,8 +84,7 @@ stop_at_second(void *context, const struct informer_object *object)
 	return ++*(int *)context == 2 ? 42 : 0;
 }
 
-/* A non-zero result of the caller's function stops, and is returned. */
-TEST(a_result_of_the_callers_stops)
+TEST(a_nonzero_result_of_the_callback_stops_the_list)
 {
 	struct informer_snapshot snapshot;
 	int calls = 0;
@@ -102,7 +100,7 @@ TEST(a_result_of_the_callers_stops)
 	informer_end(&snapshot);
 }
 
-/* All listers agree in one snapshot: what changes afterwards is in none of them. */
+/* Later changes are in no lister of the snapshot. */
 TEST(all_listers_agree_in_one_snapshot)
 {
 	struct informer_snapshot snapshot;
@@ -122,7 +120,7 @@ TEST(all_listers_agree_in_one_snapshot)
 
 /* ---- the daemon's indexes ---- */
 
-/* Each is found under each of its values; a value without objects disappears. [MultiIndexKeys] */
+/* An object is found under each of its values; a value without objects disappears. [MultiIndexKeys] */
 TEST(objects_are_found_by_each_of_their_values)
 {
 	assert_answers(fx, NULL,
@@ -152,7 +150,6 @@ TEST(an_index_gives_in_order_of_key)
 			    "a/p00 a/p02 a/p04 a/p06 a/p08 a/p10 a/p12 a/p14 a/p16 a/p18");
 }
 
-/* An unknown index has no values; any other use of it is an error. */
 TEST(an_unknown_index_has_no_values_and_is_an_error)
 {
 	struct informer_snapshot snapshot;
@@ -169,8 +166,8 @@ TEST(an_unknown_index_has_no_values_and_is_an_error)
 	informer_end(&snapshot);
 }
 
-/* Those that share a value with an object, each once. [IndexingFunctionsWithMultipleValues] */
-TEST(those_that_share_a_value_come_once_each)
+/* [IndexingFunctionsWithMultipleValues] */
+TEST(objects_that_share_a_value_come_once_each)
 {
 	struct informer_snapshot snapshot;
 	struct word_list list = {0};
@@ -197,7 +194,7 @@ TEST(those_that_share_a_value_come_once_each)
 
 /* ---- what an informer shows ---- */
 
-/* A lister of a factory with a namespace knows no other. Cluster-scoped objects are in every namespace. */
+/* A lister of a factory with a namespace shows only that namespace, and all cluster-scoped objects. */
 TEST(a_factorys_namespace_hides_all_others)
 {
 	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "jobs"};
@@ -216,7 +213,7 @@ TEST(a_factorys_namespace_hides_all_others)
 		       "nodes: list -> n1\n");
 }
 
-/* A resource's tweak hides what its selectors do not match, together with the selector that is asked with. */
+/* An object must match the tweak's selectors and those of the question. */
 TEST(a_tweaks_selectors_hide_what_they_do_not_match)
 {
 	struct informer_tweak tweaks[] = {
@@ -236,7 +233,7 @@ TEST(a_tweaks_selectors_hide_what_they_do_not_match)
 		       "get jobs/bare -> pods \"bare\" not found\n");
 }
 
-/* The text of an object as a lister gives it. */
+/* The lister's object must have this JSON. */
 static void
 assert_json(struct lister_fixture *fx, const char *ns, const char *name, const char *expected)
 {
@@ -252,7 +249,7 @@ assert_json(struct lister_fixture *fx, const char *ns, const char *name, const c
 	assert_string_equal(text, expected);
 }
 
-/* With a transform a lister gives only what it keeps, without what it drops, in whatever way it was asked. */
+/* With a transform, every call of a lister gives objects with what it keeps, without what it drops. */
 TEST(a_transform_keeps_and_drops)
 {
 	const char *keep[] = {"metadata.annotations", "status"}, *drop[] = {"spec", "metadata.annotations"};
@@ -288,7 +285,6 @@ keep_object(void *context, const struct informer_object *object)
 	return 0;
 }
 
-/* What a lister with a transform gave stays as long as the snapshot, as without one. */
 TEST(transformed_objects_live_as_long_as_the_snapshot)
 {
 	const char *drop[] = {"spec"};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Private indexes: that they follow the store, at the cost they state, and say of every snapshot what is in
- * that snapshot.
- */
+/* Private indexes follow the store at the stated cost, and answer for every snapshot as it is. */
 #include <stdatomic.h>
 
 #include "reader-lib/factory/lister.h"
@@ -11,7 +8,7 @@
 #include "tests/support/lister_fixture.h"
 #include "tests/support/purse.h"
 
-/* Keys that are gone, of which an index keeps something, at most. */
+/* How many deleted keys an index remembers, at most. */
 #define GONE_MOST 1024u
 
 struct world {
@@ -20,7 +17,7 @@ struct world {
 	_Atomic unsigned calls;		/* of the function below */
 };
 
-/* Each of the users, cut at commas: as the daemon's index byUser does. */
+/* Emits each user, split at commas, as the daemon's index byUser does. */
 static void
 by_user(void *context, const struct informer_object *object, informer_emit_value emit, void *emit_context)
 {
@@ -75,7 +72,7 @@ begin(struct world *w, struct informer_snapshot *snapshot)
 #define assert_users(w, value, expected)                                                                     \
 	assert_string_equal(lister_ask((w)->fx, NULL, "users=" value), expected)
 
-/* How often the function was called since the last time this was asked. */
+/* How often the function was called since the last call of calls(). */
 static unsigned
 calls(struct world *w)
 {
@@ -84,7 +81,7 @@ calls(struct world *w)
 
 #define TEST(f) TEST_CASE_OF(struct world *w, set_up, tear_down, f)
 
-/* What is there already is indexed. [MultiIndexKeys, TestThreadSafeStoreAddIndexersWithItems] */
+/* [MultiIndexKeys, TestThreadSafeStoreAddIndexersWithItems] */
 TEST(an_index_added_to_a_filled_store_knows_what_is_there)
 {
 	assert_users(w, "ernie", "default/one default/tre");
@@ -96,7 +93,7 @@ TEST(an_index_added_to_a_filled_store_knows_what_is_there)
 	assert_int_equal(calls(w), 3);
 }
 
-/* Objects that come, change and go are followed: a value with no object left disappears. [MultiIndexKeys] */
+/* The index follows adds, updates and deletions; a value without objects disappears. [MultiIndexKeys] */
 TEST(an_index_follows_what_changes)
 {
 	assert_users(w, "ernie", "default/one default/tre");
@@ -117,7 +114,7 @@ TEST(an_index_follows_what_changes)
 	assert_users(w, "elmo", "jobs/new");
 }
 
-/* Each use calls the function for what changed since the last one, and for nothing else. */
+/* A use of the index calls the function once for each object changed since the last use. */
 TEST(a_use_costs_what_changed_since_the_last)
 {
 	assert_users(w, "bert", "default/one default/two");
@@ -133,7 +130,7 @@ TEST(a_use_costs_what_changed_since_the_last)
 	assert_int_equal(calls(w), 1);
 }
 
-/* A value that is emitted twice counts once; those that share a value come once each. */
+/* A value emitted twice counts once; objects that share a value come once each. */
 TEST(a_value_that_is_emitted_twice_counts_once)
 {
 	struct informer_snapshot snapshot;
@@ -154,7 +151,7 @@ TEST(a_value_that_is_emitted_twice_counts_once)
 	assert_string_equal(w->fx->text, "default/one default/tre default/two");
 }
 
-/* An older snapshot is answered as it is, at the cost of what changed since. */
+/* An older snapshot is answered as it is; the cost is what changed since. */
 TEST(an_older_snapshot_is_answered_as_it_is)
 {
 	struct informer_snapshot old, older;
@@ -175,7 +172,7 @@ TEST(an_older_snapshot_is_answered_as_it_is)
 	assert_string_equal(lister_ask(w->fx, &older, "users=elmo"), "default/tre");
 	assert_string_equal(lister_ask(w->fx, &older, "users"), "bert elmo ernie oscar");
 	assert_string_equal(lister_ask(w->fx, &old, "users"), "elmo ernie");
-	/* and the newest is as it was, without a new look at anything */
+	/* the newest snapshot is answered as before, without further calls */
 	calls(w);
 	assert_users(w, "bert", "jobs/new");
 	assert_users(w, "oscar", "default/one");
@@ -184,19 +181,11 @@ TEST(an_older_snapshot_is_answered_as_it_is)
 	informer_end(&older);
 }
 
-static void
-forget_deletions(struct broker_fixture *writer, void *context)
-{
-	(void)context;
-	store_set_tombstone_limits(writer->store->store, writer->store->pods,
-				   (struct tombstone_limits){0, 0, 0});
-}
-
-/* When the daemon has forgotten a deletion, the index is made anew, and right. */
-TEST(forgotten_deletions_make_it_anew)
+/* When the daemon has forgotten a deletion the index is rebuilt. */
+TEST(a_forgotten_deletion_rebuilds_the_index)
 {
 	assert_users(w, "bert", "default/one default/two");
-	broker_fixture_do(w->fx->writer, forget_deletions, NULL);
+	broker_fixture_remember(w->fx->writer, 0);
 	lister_fixture_delete(w->fx, "default", "one");
 	calls(w);
 	assert_users(w, "bert", "default/two");
@@ -204,8 +193,8 @@ TEST(forgotten_deletions_make_it_anew)
 	assert_int_equal(calls(w), 2);
 }
 
-/* Another lineage is another world, also when it has counted farther: the index is made anew. */
-TEST(another_lineage_makes_it_anew)
+/* Another lineage rebuilds the index, even if its seq is higher. */
+TEST(another_lineage_rebuilds_the_index)
 {
 	assert_users(w, "bert", "default/one default/two");
 	broker_fixture_replace(w->fx->writer, true);
@@ -227,8 +216,8 @@ TEST(another_lineage_makes_it_anew)
 	assert_users(w, "ernie", "");
 }
 
-/* What an index keeps of deletions is bounded, and older snapshots are answered all the same. */
-TEST(keys_that_are_gone_do_not_pile_up)
+/* The index remembers a bounded number of deletions, and answers for older snapshots all the same. */
+TEST(deleted_keys_do_not_accumulate)
 {
 	struct informer_snapshot old;
 	char name[32];
@@ -252,8 +241,8 @@ TEST(keys_that_are_gone_do_not_pile_up)
 	informer_end(&old);
 }
 
-/* Two indexes of one name are refused, also when the daemon has the other; none is left changed. */
-TEST(a_name_is_taken_once)
+/* A second index of one name is refused, also if the daemon has the first; the first stays unchanged. */
+TEST(an_index_name_is_unique)
 {
 	assert_int_equal(informer_add_index(w->fx->pods, "users", by_user, w), -EEXIST);
 	assert_error_text(-EEXIST, "there is an index of the name 'users' already");
@@ -279,7 +268,7 @@ by_fields(void *context, const struct informer_object *object, informer_emit_val
 		emit(emit_context, text, length);
 }
 
-/* The function sees what the informer shows: after the transform, and only what the selectors match. */
+/* The function gets transformed objects, and only those that the selectors match. */
 TEST(the_function_sees_what_the_informer_shows)
 {
 	const char *drop[] = {"metadata.annotations", "metadata.labels", "metadata.uid", "spec"};
@@ -299,7 +288,7 @@ TEST(the_function_sees_what_the_informer_shows)
 			    "one\"},\"status\":{\"phase\":\"Running\"}} "
 			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-"
 			    "two\"},\"status\":{\"phase\":\"Running\"}}");
-	/* an update that leaves the selector takes it out, one that comes back puts it in */
+	/* an update that leaves the selector removes the object, one that enters it adds the object */
 	lister_fixture_pod(w->fx, "default", "one", NULL, "job");
 	lister_fixture_pod(w->fx, "default", "tre", NULL, "web");
 	assert_string_equal(lister_ask(w->fx, NULL, "fields"),
@@ -311,7 +300,7 @@ TEST(the_function_sees_what_the_informer_shows)
 
 /* ---- memory ---- */
 
-/* Whichever allocation fails, the use says so, and the next one with memory is right. All is given back. */
+/* After a failed allocation the use says so, and the next use is right. All memory is given back. */
 TEST(a_use_without_memory_says_so_and_the_next_is_right)
 {
 	struct purse purse = PURSE;
@@ -345,11 +334,11 @@ TEST(a_use_without_memory_says_so_and_the_next_is_right)
 	assert_int_equal(purse.out, 0);
 }
 
-/* ---- against a plain scan ---- */
+/* ---- compared with a plain scan ---- */
 
 static const char *const words[] = {"ernie", "bert", "oscar", "elmo"};
 
-/* The answer of a plain scan: every object is asked whether it has the value. */
+/* A plain scan: asks every object whether it has the value. */
 struct scan {
 	struct world *w;
 	const char *value;
@@ -408,8 +397,8 @@ random_change(struct world *w)
 		lister_fixture_pod(w->fx, ns, name, rand() % 8 ? users : NULL, NULL);
 }
 
-/* Random changes, and snapshots of any age: the index says what a scan of that snapshot says. */
-TEST(it_says_of_any_snapshot_what_a_scan_says)
+/* After random changes, the index answers for snapshots of any age as a scan does. */
+TEST(the_index_answers_for_any_snapshot_as_a_scan_does)
 {
 	struct informer_snapshot snapshots[6];
 	bool open[6] = {false};
@@ -422,7 +411,7 @@ TEST(it_says_of_any_snapshot_what_a_scan_says)
 
 		random_change(w);
 		if (step == 1000)
-			broker_fixture_do(w->fx->writer, forget_deletions, NULL);
+			broker_fixture_remember(w->fx->writer, 0);
 		if (rand() % 8 == 0) {
 			if (open[i])
 				informer_end(&snapshots[i]);
@@ -456,7 +445,7 @@ count_object(void *context, const struct informer_object *object)
 	return 0;
 }
 
-/* Of "pair-a" and "pair-b" always just one has the user "token", in any snapshot. */
+/* In every snapshot exactly one of "pair-a" and "pair-b" has the user "token". */
 static void *
 ask(void *context)
 {
@@ -494,7 +483,7 @@ swap(struct broker_fixture *writer, void *context)
 	assert_int_equal(store_commit(writer->store->store), 0);
 }
 
-/* Several threads use one index while the store changes: each gets what its snapshot has. */
+/* Several threads use one index while the store changes; each gets the answer for its snapshot. */
 TEST(threads_get_what_their_snapshots_have)
 {
 	struct asker askers[3];

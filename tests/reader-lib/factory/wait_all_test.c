@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for a mixture: resources, handlers, informers, factories; and what is said of those that are
+ * Waiting for a mix of resources, handlers, informers and factories; the message names those that are
  * missing.
  */
 #include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 #include "tests/support/recorder.h"
 
-/* pods are synced, with one of them; nodes and deployments are not. */
+/* Pods are synced, with one pod; nodes and deployments are not. */
 struct world {
 	struct lister_fixture *fx;
 	struct recorder *r;
@@ -38,13 +38,13 @@ tear_down(void **state)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* All that is missing is named at the deadline, each in its way; what is synced is marked. */
-TEST(what_is_missing_is_named)
+/* At the deadline the message names each missing part; parts that are synced are marked. */
+TEST(missing_parts_are_named)
 {
 	struct informer_sync syncs[5] = {{.resource = "pods"}, {.resource = "deployments.apps"}};
 
 	w->r->options.name = "hook";
-	recorder_add(w->r); /* and nobody dispatches */
+	recorder_add(w->r); /* no thread dispatches */
 	syncs[2].handler = w->r->handler;
 	syncs[3].shared = lister_fixture_shared(w->fx, "nodes");
 	syncs[4].factory = w->fx->factory;
@@ -54,14 +54,14 @@ TEST(what_is_missing_is_named)
 			  "not started: nodes");
 	assert_true(syncs[0].synced);
 	assert_false(syncs[1].synced || syncs[2].synced || syncs[3].synced);
-	assert_true(syncs[4].synced); /* nothing of it was started */
+	assert_true(syncs[4].synced); /* none of its informers was started */
 	assert_int_equal(informer_factory_start(w->fx->factory), 0);
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs + 3, 2, 0), -ETIMEDOUT);
 	assert_error_text(-ETIMEDOUT, "not synced: nodes, nodes");
 	assert_false(syncs[3].synced || syncs[4].synced);
 }
 
-/* The wait ends when the last of them is there, whichever that is; waiting for nothing ends at once. */
+/* The wait ends when the last part is synced; waiting for nothing ends at once. */
 TEST(the_wait_ends_with_the_last)
 {
 	struct informer_sync syncs[4] = {{.resource = "deployments"}};
@@ -81,8 +81,8 @@ TEST(the_wait_ends_with_the_last)
 	recorder_await(w->r, "+a1* SYNCED");
 }
 
-/* What is no one thing of this handle is refused before anything is waited for. */
-TEST(what_is_not_one_thing_of_the_handle_is_refused)
+/* An entry that does not name exactly one part of this handle is refused at once. */
+TEST(an_entry_must_name_one_part_of_the_handle)
 {
 	struct informer *other = broker_fixture_attach(w->fx->writer, 0);
 	struct informer_sync syncs[2] = {{.resource = "deployments"}, {.synced = true}};
