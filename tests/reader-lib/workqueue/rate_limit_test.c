@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rate limits that a queue can be given: what client-go's tests of its limiters ask for, with their
- * figures, against a clock that the test moves.
+ * The rate limits of a workqueue, with the figures of client-go's own tests of its limiters, on a clock that
+ * the test moves.
  */
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"
@@ -35,10 +35,10 @@ TEST(exponential_ends_at_its_maximum_and_never_wraps)
 	const struct informer_rate_limit endless = {.kind = INFORMER_LIMIT_EXPONENTIAL, .base_ns = 3};
 
 	use_limit(w, &limit);
-	/* 2^19 ms are 524 s, 2^20 ms are more than the maximum */
+	/* 2^19 ms are 524 s, 2^20 ms exceed the maximum */
 	for (unsigned n = 0; n < 80; n++)
 		play(w, "one:%ums", n < 20 ? 1u << n : 1000000);
-	/* without a maximum: as long as there is time */
+	/* without a maximum the delay doubles up to the largest time */
 	use_limit(w, &endless);
 	for (unsigned n = 0; n < 40; n++)
 		play(w, "one:%lluns", 3ull << n);
@@ -57,18 +57,18 @@ TEST(fast_at_first_then_slow)
 	play(w, "one:5ms one:5ms one:5ms one:10s one:10s one?5 two:5ms -one one:5ms");
 }
 
-/* One bucket for all keys, which forget does not fill. [TestBucketRateLimiter] */
-TEST(a_bucket_is_one_for_all_keys)
+/* One bucket serves all keys; forget does not refill it. [TestBucketRateLimiter] */
+TEST(one_bucket_serves_all_keys)
 {
 	const struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_BUCKET, .qps = 4, .burst = 2};
 
 	use_limit(w, &limit);
 	play(w, "one:0s two:0s -one -two three:250ms four:250ms");
-	/* filled again to two, not more */
+	/* refilled to two, not more */
 	play(w, "3600s one:0s two:0s three:250ms");
 }
 
-/* A queue has a bucket of its own, also where two were described by one. */
+/* Each queue has its own bucket, even when two queues have one description. */
 TEST(queues_of_one_description_do_not_share_a_bucket)
 {
 	const struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_BUCKET, .qps = 1, .burst = 1};
@@ -85,7 +85,7 @@ TEST(queues_of_one_description_do_not_share_a_bucket)
 }
 
 /* [TestMaxOfRateLimiter] */
-TEST(the_longest_of_several_counts_and_all_are_asked)
+TEST(the_longest_wait_counts_and_each_limit_is_asked)
 {
 	const struct informer_rate_limit each = {
 		.kind = INFORMER_LIMIT_FAST_SLOW, .fast_ns = 5 * MS, .slow_ns = 3 * SECOND, .fast_tries = 3};
@@ -99,12 +99,12 @@ TEST(the_longest_of_several_counts_and_all_are_asked)
 		.kind = INFORMER_LIMIT_LONGEST_OF, .limits = three, .n_limits = 3};
 
 	use_limit(w, &limit);
-	/* the third time both tokens are gone though the other wait was longer; a hundredth of one is back */
+	/* the third add takes the last token although the other wait is longer; 0.01 token is back */
 	play(w, "one:5ms one:5ms one:990ms one:3s");
 }
 
 /* [TestWithMaxWaitRateLimiter] */
-TEST(no_wait_is_longer_than_the_longest)
+TEST(no_wait_exceeds_max_ns)
 {
 	struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_FAST_SLOW,
 					    .max_ns = 100 * MS,
@@ -126,7 +126,7 @@ TEST(no_wait_is_longer_than_the_longest)
 	play(w, "one:0s one:7ms");
 }
 
-/* ---- the caller's own ---- */
+/* ---- the caller's own function ---- */
 
 struct own {
 	struct workqueue_world *world;
@@ -157,7 +157,10 @@ own_forget(void *context, const char *key, size_t length)
 	snprintf(own->key, sizeof(own->key), "%.*s", (int)length, key);
 }
 
-/* The caller's function is told what the others know, also as one of several; forget tells it, if it can. */
+/*
+ * The caller's function gets key, failures and time, also as one of several limits. forget calls the caller's
+ * function, if given.
+ */
 TEST(the_callers_own_function_decides)
 {
 	struct own own = {.world = w};
@@ -177,13 +180,13 @@ TEST(the_callers_own_function_decides)
 	play(w, "one:42ms");
 	assert_int_equal(own.failures, 1);
 	assert_string_equal(own.key, "one");
-	/* also a key that the queue knows nothing of */
+	/* also for a key that the queue does not know */
 	play(w, "-unknown");
 	assert_int_equal(own.forgotten, 1);
 	assert_string_equal(own.key, "unknown");
 }
 
-/* ---- what makes no sense ---- */
+/* ---- invalid limits ---- */
 
 static void
 assert_refused(struct workqueue_world *w, const struct informer_rate_limit *limit)
@@ -196,8 +199,8 @@ assert_refused(struct workqueue_world *w, const struct informer_rate_limit *limi
 	assert_null(q);
 }
 
-/* Each is refused alone, and within another; so is one that is made of itself. */
-TEST(a_limit_that_makes_no_sense_is_refused)
+/* Each invalid limit is refused alone, within another limit, and so is a limit that contains itself. */
+TEST(an_invalid_limit_is_refused)
 {
 	static const struct informer_rate_limit good = {.kind = INFORMER_LIMIT_FAST_SLOW};
 	static const struct informer_rate_limit *const with_hole[] = {&good, NULL};
@@ -225,14 +228,14 @@ TEST(a_limit_that_makes_no_sense_is_refused)
 	}
 	parts[0] = &of;
 	assert_refused(w, &of);
-	/* 64 in all, itself included */
+	/* 64 limits in all, the outer one included */
 	for (size_t i = 0; i < 64; i++)
 		parts[i] = &good;
 	of.n_limits = 64;
 	assert_refused(w, &of);
 	of.n_limits = 63;
 	use_limit(w, &of);
-	/* and both ways to say it at once */
+	/* and both forms of a limit at the same time */
 	for (unsigned i = 0; i < 4; i++) {
 		o.rate_limit = &good;
 		o.burst = i == 0;
@@ -243,7 +246,7 @@ TEST(a_limit_that_makes_no_sense_is_refused)
 	}
 }
 
-/* Whichever piece of memory is missing, no queue is made and nothing is left behind. */
+/* A failed allocation makes no queue and leaves nothing behind. */
 TEST(a_queue_is_made_whole_or_not_at_all)
 {
 	struct informer_workqueue_options o = workqueue_world_options(w);

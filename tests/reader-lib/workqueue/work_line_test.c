@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Priorities of a workqueue: what controller-runtime's tests of its priority queue ask for, and the line
+ * Priorities of a workqueue, after controller-runtime's tests of its priority queue; and the queue's order
  * against a plain sort.
  */
 #include "tests/room.h"
@@ -8,7 +8,7 @@
 
 #define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
-TEST(the_highest_comes_first_and_equals_in_order)
+TEST(the_highest_priority_comes_first_and_equal_ones_in_order)
 {
 	const int low = INFORMER_PRIORITY_LOW, min = INFORMER_PRIORITY_MIN, max = INFORMER_PRIORITY_MAX;
 
@@ -16,39 +16,39 @@ TEST(the_highest_comes_first_and_equals_in_order)
 	play(w, "highest^%d a^1 b^1 c^1 zero^0 low^%d lowest^%d .", max, low, min);
 }
 
-/* Added again, a key is raised and never lowered; raised, it stands behind those of that priority. */
-TEST(an_add_raises_and_never_lowers)
+/* A second add may raise a waiting key, never lower it; a raised key goes behind those of its priority. */
+TEST(a_second_add_raises_a_key_and_never_lowers_it)
 {
 	play(w, "+raised^1 +kept^5 +other^5 +kept^0 +kept^5 +raised^5 #3 adds=3 kept^5 other^5 raised^5 .");
 }
 
-/* A key that comes again has the priority of its new add; of adds while it is processed the highest. */
-TEST(a_priority_goes_for_one_time)
+/* A key added again has the priority of its new add; of several adds during processing the highest counts. */
+TEST(a_priority_holds_for_one_processing)
 {
 	play(w, "+foo^7 <foo +foo^1 +foo^3 +foo^2 +bar^2 +baz^3 >foo baz^3 foo^3 bar^2 +foo^-1 foo^-1");
 }
 
-/* A delayed key keeps nobody waiting; ready, it has its priority. Of equals the first to be ready comes. */
+/* A delayed key delays no other key; when ready, it has its priority. The first ready comes first. */
 TEST(a_delayed_key_has_its_priority_when_it_is_ready)
 {
 	play(w, "+late^9@20ms +sooner^9@10ms +now now^0 . +zero 20ms sooner^9 late^9 zero^0");
 }
 
-/* Of two delayed adds the earlier time and the higher priority count, whichever add they came with. */
+/* Of two delayed adds the earlier time and the higher priority count, whichever add has them. */
 TEST(of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count)
 {
 	play(w, "+a^1@10ms +a^4@90ms +b^3@90ms +b^2@10ms 10ms a^4 b^3 90ms .");
-	/* the next delay begins with its own */
+	/* the next delay starts with its own priority */
 	play(w, "+a^-3@10ms 10ms a^-3");
 }
 
-/* A key that waits is raised when its delay, of a higher priority, is over. */
-TEST(a_delay_that_is_over_raises_who_waits)
+/* When its delay of a higher priority ends, a waiting key is raised. */
+TEST(an_ended_delay_raises_a_waiting_key)
 {
 	play(w, "+first +foo +foo^5@10ms 10ms foo^5 first^0 .");
 }
 
-/* rate_limited counts as a failure; with a delay too the shorter wait counts; only waits are retries. */
+/* rate_limited counts as a failure. With a delay too, the shorter wait counts. Only waits are retries. */
 TEST(rate_limited_and_delayed_the_shorter_wait_counts)
 {
 	play(w, "+foo^2~ . 5ms foo^2 +foo^0~@3ms 3ms foo^0 +foo^0~@90ms 20ms foo^0 foo?3 retries=3");
@@ -57,7 +57,7 @@ TEST(rate_limited_and_delayed_the_shorter_wait_counts)
 	play(w, "foo^0 retries=3");
 }
 
-/* What is beyond the priorities is refused and changes nothing, and so is what has no size. */
+/* A priority out of range, or a struct without a size, is refused and changes nothing. */
 TEST(an_impossible_priority_is_refused)
 {
 	struct informer_work_add how = {.size = sizeof(how), .priority = INFORMER_PRIORITY_MAX + 1};
@@ -68,7 +68,7 @@ TEST(an_impossible_priority_is_refused)
 	how.priority = 0;
 	how.size = 0;
 	assert_int_equal(informer_workqueue_add_with(w->q, "a", 1, &how), -EINVAL);
-	/* one that knows of no delays */
+	/* a caller's struct that ends before the delays */
 	how.size = offsetof(struct informer_work_add, rate_limited);
 	how.delay_ns = 1 * SECOND;
 	how.priority = 3;
@@ -78,8 +78,8 @@ TEST(an_impossible_priority_is_refused)
 	assert_int_equal(informer_workqueue_add_with(w->q, "a", 1, &how), -ESHUTDOWN);
 }
 
-/* Many keys with all priorities, some raised, taken in between: the highest, and of these the first. */
-TEST(the_line_is_a_sorted_one)
+/* Keys with all priorities, some raised: the highest comes first, and of equal ones the first. */
+TEST(the_queue_is_sorted_by_priority_and_order)
 {
 	struct {
 		int priority;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workqueue: what client-go's tests of its util/workqueue ask for, line by line. Delays and rate limits:
+ * The workqueue, after client-go's tests of util/workqueue, line by line. Delays and rate limits:
  * workqueue_delay_test.c; threads: workqueue_threads_test.c.
  */
 #include "tests/room.h"
@@ -10,22 +10,19 @@
 
 #define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
-/* A key that is added while it waits is there once, at the place of its first add. [TestLen, TestDeduping] */
+/* A key added while it waits is queued once, at the place of its first add. [TestLen, TestDeduping] */
 TEST(adding_a_waiting_key_does_nothing)
 {
 	play(w, "+foo #1 +bar #2 +foo #2 +foo #2 adds=2 foo bar .");
 }
 
-/*
- * A key that is added while it is processed comes again after done, and not before, once, however often it
- * was added. [TestReinsert, ReinsertUntilDone, TestCollapseWhileProcessing]
- */
+/* A key added while it is processed comes again once, after done. [TestReinsert, ReinsertUntilDone] */
 TEST(adding_while_processing_brings_it_again_after_done)
 {
 	play(w, "+foo <foo +foo . +foo +foo +foo +foo >foo #1 foo .");
 }
 
-/* A key that is done, and added anew, is processed anew; nothing is kept. [TestGarbageCollection] */
+/* [TestGarbageCollection] */
 TEST(a_key_that_is_done_leaves_nothing_behind)
 {
 	size_t before = w->allocated;
@@ -36,7 +33,7 @@ TEST(a_key_that_is_done_leaves_nothing_behind)
 	}
 }
 
-/* Keys are bytes: empty ones, and ones with zeros inside, are keys; what is handed out is terminated. */
+/* Empty keys and keys with zero bytes are keys; a key handed out is terminated. */
 TEST(keys_are_bytes)
 {
 	static const struct {
@@ -57,7 +54,6 @@ TEST(keys_are_bytes)
 	}
 }
 
-/* Ten thousand keys: all come, each once, in order. */
 TEST(many_keys_come_once_each)
 {
 	for (int i = 0; i < 20000; i++)
@@ -67,7 +63,7 @@ TEST(many_keys_come_once_each)
 	play(w, ".");
 }
 
-/* Done a second time with the same item, or with none, does nothing. */
+/* done with an item that is already done, or with NULL, does nothing. */
 TEST(done_twice_does_nothing)
 {
 	struct informer_work_item item;
@@ -82,7 +78,7 @@ TEST(done_twice_does_nothing)
 
 /* ---- shutting down ---- */
 
-/* After a shut down get hands out what is left and then says so; adds are refused. [TestBasic] */
+/* After a shut down get hands out waiting keys, then says so; adds are refused. [TestBasic] */
 TEST(after_a_shut_down_get_drains_and_adds_are_refused)
 {
 	assert_false(informer_workqueue_is_shutting_down(w->q));
@@ -91,32 +87,31 @@ TEST(after_a_shut_down_get_drains_and_adds_are_refused)
 	play(w, "foo bar OVER OVER #0");
 }
 
-/* Keys that are delayed when it shuts down are dropped; those that are ready by then are not. */
+/* A shut down drops keys that are still delayed, not those that are ready. */
 TEST(delayed_keys_are_dropped_by_a_shut_down)
 {
 	play(w, "+ready@10ms +not@30ms /20ms SHUT 1s ready OVER");
 }
 
-/* A plain shut down waits for nobody. [TestNoQueueDrainageUsingShutDown] */
+/* [TestNoQueueDrainageUsingShutDown] */
 TEST(a_plain_shut_down_does_not_wait)
 {
 	play(w, "+foo +bar <foo <bar SHUT >foo >bar");
 }
 
-/* Draining an idle queue is done at once, and can be asked for again. */
 TEST(draining_an_idle_queue_is_done_at_once)
 {
 	play(w, "DRAIN DRAIN SHUT");
 }
 
-/* A drain gives up after its time, and says so; asked again when all is done it succeeds. */
+/* A drain that times out says so; asked again when all is done, it succeeds. */
 TEST(a_drain_gives_up_after_its_time)
 {
 	play(w, "+foo <foo DRAIN! >foo DRAIN");
 }
 
-/* It waits for what nobody got yet as well, and not for what is delayed: that is dropped. */
-TEST(a_drain_waits_for_the_line_and_drops_the_delayed)
+/* A drain waits for waiting keys too, and drops delayed ones. */
+TEST(a_drain_waits_for_waiting_keys_and_drops_delayed_ones)
 {
 	play(w, "+foo +late@10ms DRAIN! 10ms foo OVER DRAIN");
 }
@@ -138,7 +133,7 @@ drain_thread(void *context)
 	return NULL;
 }
 
-/* Start a drain in a thread of its own, and wait until it has begun: then get says so. */
+/* Start a drain in its own thread; once it has begun, get says that the queue is over. */
 static void
 drain_begin(struct drain *d, struct workqueue_world *w)
 {
@@ -155,8 +150,8 @@ drain_end(struct drain *d)
 	return d->result;
 }
 
-/* A drain waits until what is processed is done. [TestQueueDrainageUsingShutDownWithDrain] */
-TEST(a_drain_waits_for_what_is_processed)
+/* [TestQueueDrainageUsingShutDownWithDrain] */
+TEST(a_drain_waits_for_processed_keys)
 {
 	struct drain d;
 
@@ -169,7 +164,7 @@ TEST(a_drain_waits_for_what_is_processed)
 }
 
 /* [TestQueueDrainageUsingShutDownWithDrainWithDirtyItem] */
-TEST(a_drain_waits_for_what_was_added_again)
+TEST(a_drain_waits_for_a_key_added_again)
 {
 	struct drain d;
 
@@ -195,27 +190,27 @@ TEST(a_plain_shut_down_ends_a_drain)
 
 /* ---- metrics ---- */
 
-/* All metrics are those of client-go's own test. [TestMetrics] */
+/* [TestMetrics] */
 TEST(metrics_count_as_kubernetes_does)
 {
-	/* an item that waits is no second add */
+	/* adding a waiting key does not count */
 	play(w, "+foo adds=1 depth=1 +foo adds=1");
 	play(w, "50us <foo depth=0 queue_count=1 queue_sum_ns=50us");
-	/* added while it is processed: an add, and counted in depth; its latency runs from there */
+	/* added while it is processed: counts in adds and depth; its latency starts there */
 	play(w, "25us +foo adds=2 depth=1 unfinished_ns=25us longest_running_ns=25us");
 	play(w, ">foo work_count=1 work_sum_ns=25us unfinished_ns=0 longest_running_ns=0");
 	play(w, "10us foo depth=0 queue_count=2 queue_sum_ns=60us work_count=2 retries=0");
 	play(w, "+foo~ +foo@5ns retries=2 adds=2");
 }
 
-/* Unfinished is the sum over all that are processed, longest running the longest of them. */
+/* unfinished sums over all keys in process; longest_running is their maximum. */
 TEST(unfinished_is_a_sum_and_longest_running_a_maximum)
 {
 	play(w, "+a +b +c <a 1s <b 2s <c 3s unfinished_ns=14s longest_running_ns=6s "
 		">b unfinished_ns=9s >a longest_running_ns=3s >c unfinished_ns=0 work_sum_ns=14s");
 }
 
-/* Buckets are powers of ten from 10 ns to 1,000 s, each including those below; the last one counts all. */
+/* Buckets are powers of ten from 10 ns to 1,000 s; each includes those below it; the last counts all. */
 TEST(buckets_are_powers_of_ten)
 {
 	struct informer_workqueue_metrics m;
@@ -234,14 +229,12 @@ TEST(buckets_are_powers_of_ten)
 	}
 }
 
-/* The latency of a delayed key counts from when it was ready, not from when somebody came to move it. */
 TEST(a_delayed_keys_latency_counts_from_when_it_was_ready)
 {
 	play(w, "+foo@10ms /15ms foo queue_sum_ns=5ms");
 }
 
-/* A caller that knows fewer metrics gets those. */
-TEST(a_shorter_struct_is_filled_as_far_as_it_goes)
+TEST(a_shorter_metrics_struct_gets_only_its_fields)
 {
 	struct informer_workqueue_metrics m;
 
@@ -255,7 +248,7 @@ TEST(a_shorter_struct_is_filled_as_far_as_it_goes)
 
 /* ---- failures ---- */
 
-/* Whichever allocation fails, the add says so and nothing has changed; the next one succeeds. */
+/* If an allocation fails the add says so and changes nothing; the next add succeeds. */
 TEST(an_add_without_memory_changes_nothing)
 {
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -274,7 +267,7 @@ TEST(an_add_without_memory_changes_nothing)
 		w->fail_after = i;
 		assert_int_equal(informer_workqueue_new(&o, &other), -ENOMEM);
 	}
-	/* the table stays as small as it is, and works */
+	/* the table keeps its size and works */
 	for (unsigned i = 0; i < 300; i++) {
 		w->fail_after = 1;
 		snprintf(key, sizeof(key), "%u", i);
@@ -286,7 +279,7 @@ TEST(an_add_without_memory_changes_nothing)
 		play(w, "%u", i);
 }
 
-/* Impossible arguments are refused, and NULL queues do no harm. */
+/* Invalid arguments are refused, and NULL queues do no harm. */
 TEST(impossible_arguments_are_refused)
 {
 	struct informer_workqueue_options o = workqueue_world_options(w);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The metrics of workqueues as Prometheus' text: the whole page, word by word.
- */
+/* The metrics of workqueues in Prometheus' text format. */
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
 struct page {
 	char text[16384];
 	size_t length;
-	size_t room; /* emit says 7 when it is used up */
+	size_t room; /* the emit function returns 7 when this is used up */
 };
 
 static int
@@ -47,7 +45,7 @@ use_name(struct workqueue_world *w, const char *name)
 #define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 /* Names, types, label and buckets are those of k8s.io/component-base. */
-TEST(the_page_is_that_of_kubernetes_programs)
+TEST(the_metrics_are_those_of_kubernetes_programs)
 {
 	struct page p = {.room = sizeof(p.text) - 1};
 
@@ -90,8 +88,8 @@ TEST(the_page_is_that_of_kubernetes_programs)
 	play(w, ">a >b");
 }
 
-/* Several queues: each family once, with a line for each of them. */
-TEST(families_stand_together)
+/* With several queues each family comes once, with a line for each queue. */
+TEST(several_queues_share_each_family)
 {
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	struct informer_workqueue *queues[2];
@@ -111,7 +109,7 @@ TEST(families_stand_together)
 	informer_workqueue_free(queues[1]);
 }
 
-/* A name is anything; what would end the label is escaped. */
+/* A name may have any bytes; those that would end the label are escaped. */
 TEST(names_are_escaped)
 {
 	struct page p = {.room = sizeof(p.text) - 1};
@@ -130,8 +128,8 @@ TEST(names_are_escaped)
 	assert_string_equal(informer_workqueue_name(w->q), longest);
 }
 
-/* What emit says when it does not want more is what comes back, wherever it says so. */
-TEST(emit_may_stop_it)
+/* The result of the emit function ends the output and is returned. */
+TEST(the_emit_function_may_stop_the_output)
 {
 	struct page p = {.room = sizeof(p.text) - 1};
 	size_t whole;
@@ -146,7 +144,7 @@ TEST(emit_may_stop_it)
 	}
 }
 
-/* Series that could not be told apart are not written. */
+/* Queues whose series could not be told apart are refused. */
 TEST(queues_without_names_of_their_own_are_refused)
 {
 	struct page p = {.room = sizeof(p.text) - 1};

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The workqueue between threads: no key with two workers, nobody left asleep.
- */
+/* The workqueue between threads: no key with two workers, no thread left asleep. */
 #include <sched.h>
 
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"
-
-/* ---- threads ---- */
 
 struct crowd {
 	struct informer_workqueue *q;
 	_Atomic unsigned busy[64];	/* workers that have this key: never two */
 	_Atomic unsigned worked[64];
 	_Atomic unsigned twice;
-	unsigned again;			/* how often a worker adds each key again while it has it */
+	unsigned again;			/* how often each worker adds a key again while it has the key */
 };
 
 static void *
@@ -62,7 +58,7 @@ crowd_worker(void *context)
 
 #define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
-/* Every key is worked on, none by two at once; each shut down ends it. [TestBasic, TestAddWhileProcessing] */
+/* Every key is worked on, by one worker at a time; a shut down ends the workers. [TestBasic] */
 TEST_CASE(no_key_is_ever_with_two_workers)
 {
 	for (unsigned drain = 0; drain < 2; drain++) {
@@ -91,7 +87,7 @@ TEST_CASE(no_key_is_ever_with_two_workers)
 	}
 }
 
-/* One who waits in get, in a thread of its own. */
+/* A thread that waits in get. */
 struct sleeper {
 	struct informer_workqueue *q;
 	int timeout_ms;
@@ -113,7 +109,7 @@ sleeper_thread(void *context)
 	return NULL;
 }
 
-/* Whether a thread sleeps, or has ended. */
+/* True if the thread sleeps or has ended. */
 static bool
 is_asleep(pid_t tid)
 {
@@ -148,7 +144,7 @@ sleeper_end(struct sleeper *s)
 	return s->result;
 }
 
-/* All was handed out when it was ready, not when those who waited gave up. */
+/* All keys were handed out when they were ready, not when a waiting thread timed out. */
 static void
 assert_in_time(struct informer_workqueue *q)
 {
@@ -158,8 +154,8 @@ assert_in_time(struct informer_workqueue *q)
 	assert_true(m.queue_sum_ns < 3 * SECOND);
 }
 
-/* Those who wait get delayed keys when they are ready, one each, in whatever order they were added. */
-TEST_CASE(those_who_wait_get_delayed_keys_in_time)
+/* Each waiting thread gets one delayed key when it is ready, in whatever order the keys were added. */
+TEST_CASE(waiting_threads_get_delayed_keys_in_time)
 {
 	static const char *const keys[] = {"a", "b", "c", "d"};
 	struct informer_workqueue *q;
@@ -176,8 +172,11 @@ TEST_CASE(those_who_wait_get_delayed_keys_in_time)
 	informer_workqueue_free(q);
 }
 
-/* Who gives up leaves the watch to another who waits. (Too late, on a busy machine: then again.) */
-TEST_CASE(who_gives_up_leaves_the_watch_to_another)
+/*
+ * The thread that watches the clock times out; another waiting thread takes over. (On a slow machine the test
+ * repeats with a longer delay.)
+ */
+TEST_CASE(a_thread_that_times_out_hands_the_clock_over)
 {
 	for (uint64_t delay_ns = 60 * MS;; delay_ns *= 2) {
 		struct informer_workqueue *q;
@@ -200,8 +199,8 @@ TEST_CASE(who_gives_up_leaves_the_watch_to_another)
 	}
 }
 
-/* Keys added in quick succession wake one each of those who wait, the one who watches the clock as well. */
-TEST_CASE(each_key_wakes_one_who_waits)
+/* Each key added wakes one waiting thread, also the thread that watches the clock. */
+TEST_CASE(each_key_wakes_one_waiting_thread)
 {
 	struct informer_workqueue *q;
 	struct sleeper s[2];
@@ -220,7 +219,6 @@ TEST_CASE(each_key_wakes_one_who_waits)
 	}
 }
 
-/* One who waits is let go by a shut down, and a wait ends after its time. */
 TEST_CASE(waiting_ends_by_shut_down_or_time)
 {
 	struct informer_workqueue *q;
@@ -237,8 +235,8 @@ TEST_CASE(waiting_ends_by_shut_down_or_time)
 	informer_workqueue_free(q);
 }
 
-/* With a clock of the caller's, a kick wakes those who wait for a key that is ready by then. */
-TEST(a_kick_wakes_who_waits_for_the_callers_clock)
+/* With the caller's clock, a kick wakes a thread that waits for a key which is ready by then. */
+TEST(a_kick_wakes_a_thread_that_waits_for_the_callers_clock)
 {
 	struct sleeper s;
 
