@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library as something to link: which symbols it exports, which languages its header is, what its errors
- * say. Works on $B/libinformer.so; the build directory is where this program is.
+ * The library as a program links it: exported symbols, the languages of its headers, its error texts. Uses
+ * $B/libinformer.so; the build directory is this program's.
  */
 #include <limits.h>
 
@@ -11,7 +11,7 @@
 
 #define HEADERS "reader-lib/informer.h reader-lib/informer-*.h"
 
-/* Lines of a command's output, sorted by it, as one text. */
+/* A command's output, as one text. */
 __attribute__((format(printf, 1, 2))) static char *
 output_of(const char *format, ...)
 {
@@ -34,7 +34,7 @@ output_of(const char *format, ...)
 	return text;
 }
 
-/* A command that has nothing to say. */
+/* A command that must print nothing. */
 #define ASSERT_SILENT(...)                                                                                   \
 	do {                                                                                                 \
 		char *said = output_of(__VA_ARGS__);                                                         \
@@ -43,7 +43,7 @@ output_of(const char *format, ...)
 		free(said);                                                                                  \
 	} while (0)
 
-/* The names that the version script has. */
+/* the names in the version script */
 #define EXPORTED "grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u"
 
 static void
@@ -55,10 +55,27 @@ need_source_tree(void)
 	}
 }
 
-/* Header, version script and library name the same functions, one by one. */
+/* A command that lists the names of this library, sorted, must list those in the version script. */
+static void
+assert_exports(const char *library, const char *list, const char *filter)
+{
+	char *map = output_of(EXPORTED);
+	char *names = output_of("%s %s/%s 2>/dev/null | awk '%s' | LC_ALL=C sort -u", list, build_directory(),
+				library, filter);
+
+	if (!*names) {
+		print_message("SKIP: no %s/%s\n", build_directory(), library);
+		skip();
+	}
+	assert_string_equal(names, map);
+	free(names);
+	free(map);
+}
+
+/* Header, version script and shared library name the same functions. */
 TEST_CASE(header_map_and_library_agree)
 {
-	char *header, *map, *library;
+	char *header, *map;
 
 	need_source_tree();
 	header = output_of("grep -h -A1 '^INFORMER_API ' " HEADERS
@@ -66,37 +83,17 @@ TEST_CASE(header_map_and_library_agree)
 	map = output_of(EXPORTED);
 	assert_string_equal(header, map);
 	assert_true(strlen(header) > 1000);
-	library = output_of("nm -D --defined-only %s/libinformer.so 2>/dev/null | awk '$2 == \"T\" { "
-			    "sub(/@.*/, \"\", $3); print $3 }'"
-			    " | LC_ALL=C sort -u",
-			    build_directory());
-	if (!*library) {
-		print_message("SKIP: no %s/libinformer.so\n", build_directory());
-		skip();
-	}
-	assert_string_equal(library, map);
 	free(header);
 	free(map);
-	free(library);
+	assert_exports("libinformer.so", "nm -D --defined-only",
+		       "$2 == \"T\" { sub(/@.*/, \"\", $3); print $3 }");
 }
 
 TEST_CASE(the_static_library_offers_no_other_name)
 {
-	char *map, *library;
-
 	need_source_tree();
-	map = output_of(EXPORTED);
-	library = output_of("nm -g --defined-only %s/libinformer.a 2>/dev/null | awk 'NF == 3 && $3 !~ "
-			    "/^__?[a-z]*san_|^__odr/ "
-			    "{ print $3 }' | LC_ALL=C sort -u",
-			    build_directory());
-	if (!*library) {
-		print_message("SKIP: no %s/libinformer.a\n", build_directory());
-		skip();
-	}
-	assert_string_equal(library, map);
-	free(map);
-	free(library);
+	assert_exports("libinformer.a", "nm -g --defined-only",
+		       "NF == 3 && $3 !~ /^__?[a-z]*san_|^__odr/ { print $3 }");
 }
 
 TEST_CASE(it_needs_libc_and_libsodium_alone)
@@ -118,7 +115,7 @@ compiles_as(const char *compiler, const char *standard, const char *language)
 		print_message("SKIP: no %s\n", compiler);
 		skip();
 	}
-	/* each of them may be the first */
+	/* each of the headers may be the first */
 	ASSERT_SILENT("for f in reader-lib/informer*.h; do echo '#include \"'$f'\"\nint main(void) { "
 		      "struct informer_snapshot s; "
 		      "struct informer_iter i; (void)s; (void)i; return INFORMER_E_BUSY == 0; }' | %s "
@@ -139,8 +136,8 @@ TEST_CASE(the_headers_are_cpp17)
 	compiles_as("g++", "c++17", "c++");
 }
 
-/* Every code has a name, a cause and a remedy, below those of the system; unknown ones have a sentence. */
-TEST_CASE(every_error_has_name_cause_and_remedy)
+/* Every code has a name, a cause and a remedy, and is below the system's codes; unknown codes have a text. */
+TEST_CASE(every_error_has_a_name_a_cause_and_a_remedy)
 {
 #define X(name, code, cause, remedy)                                                                         \
 	assert_true(INFORMER_E_##name < -4095);                                                              \
@@ -159,14 +156,13 @@ TEST_CASE(every_error_has_name_cause_and_remedy)
 	assert_string_equal(informer_error_remedy(-2), "");
 }
 
-/* Library and header say which version they are. */
-TEST_CASE(versions_are_told)
+TEST_CASE(header_and_library_have_one_version)
 {
 	assert_int_equal(informer_api_version(), INFORMER_API_VERSION);
 	assert_string_equal(informer_library_version(), INFORMER_VERSION);
 }
 
-/* Every exported function stands on a page of section 3. */
+/* Every exported function is on a page of section 3. */
 TEST_CASE(every_function_has_a_page)
 {
 	need_source_tree();
@@ -175,7 +171,6 @@ TEST_CASE(every_function_has_a_page)
 		"grep -q -- \"$f\" reader-lib/man/*.3 || echo $f; done");
 }
 
-/* Every page's example compiles as printed. */
 TEST_CASE(every_example_compiles)
 {
 	need_source_tree();
