@@ -17,9 +17,8 @@ static const struct kind_fixture kinds[] = {
 	 .indexes = "{\"name\":\"address\",\"rules\":[{\"path\":\"spec.clusterIPs[*]\",\"as\":\"string\"},"
 		    "{\"path\":\"status.loadBalancer.ingress[*].ip\",\"as\":\"string\"}]}",
 	 .objects = {"{\"metadata\":{\"name\":\"front\",\"namespace\":\"n\"},\"spec\":{\"clusterIPs\":["
-		     "\"10.96.0.7\",\"fd96::7\"]},\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"192.0."
-		     "2.1\"}]"
-		     "}}}"}},
+		     "\"10.96.0.7\",\"fd96::7\"]},\"status\":{\"loadBalancer\":{\"ingress\":["
+		     "{\"ip\":\"192.0.2.1\"},{\"ip\":\"10.0.0.2\"}]}}}"}},
 	{.group = "",
 	 .resource = "nodes",
 	 .kind = "Node",
