@@ -58,7 +58,7 @@ static const struct explorer_program keeping_up = {
 	.begin = one_commit,
 	.threads = {{"reader", hear_all}, {"writer", change}},
 	.preemptions = 2,
-	.old_values = 1,
+	.old_values = 2,
 };
 
 static const struct explorer_program overflowing = {
