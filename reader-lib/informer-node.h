@@ -2,7 +2,7 @@
 /*
  * libinformer, the node's view: from what the kernel knows of a process to its container, its Pod and its
  * workload; and from an address to what has it. Pages: informer_container_of_id(3), informer_workload(3),
- * informer_by_address(3).
+ * informer_by_address(3), informer_services_of(3).
  *
  *	struct informer_container c = {.size = sizeof(c)};
  *
@@ -184,6 +184,39 @@ struct informer_address {
  */
 INFORMER_API int informer_by_address(const struct informer_snapshot *snapshot, const char *ip, size_t length,
 				     struct informer_address *ret_address);
+
+/* ---- services ----------------------------------------------------------- */
+
+/*
+ * Call `each` for every Service that sends traffic to a Pod, once each; by EndpointSlices, which say more
+ * than selectors. A non-zero result of each stops and is returned.
+ *
+ * Returns  0, also when there is none; INFORMER_E_NO_RESOURCE: informerd does not cache endpointslices or
+ *          services; INFORMER_E_NOT_FOUND: the Pod has no UID
+ */
+INFORMER_API int informer_services_of(const struct informer_object *pod,
+				      int (*each)(void *context, const struct informer_object *service),
+				      void *context);
+
+/*
+ * An endpoint of a Service. Texts are lent, and empty where the slice says nothing.
+ *
+ * size         sizeof(struct informer_endpoint), as the library has it
+ * slice        the EndpointSlice; its "ports" are the endpoint's
+ * has_pod      pod is the cached Pod behind the endpoint
+ * address      its first address
+ * ready, serving, terminating   its conditions; what the slice does not say counts as ready
+ */
+struct informer_endpoint {
+	size_t size;
+	struct informer_object slice, pod;
+	struct informer_text address, node;
+	bool has_pod, ready, serving, terminating;
+};
+/* Call `each` for every endpoint of a Service, by EndpointSlices. Otherwise as informer_services_of(). */
+INFORMER_API int informer_endpoints_of(const struct informer_object *service,
+				       int (*each)(void *context, const struct informer_endpoint *endpoint),
+				       void *context);
 
 #ifdef __cplusplus
 }

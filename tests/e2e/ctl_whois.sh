@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 3 --pods-per-node 20
-start_daemon --resource pods --resource replicasets.apps --resource deployments.apps --resource services --resource nodes
+start_daemon --preset node-agent --resource deployments.apps
 wait_ready
 export INFORMER_SOCKET=$S HOST_PROC=$T/proc
 ctl=$B/informerctl
@@ -33,6 +33,7 @@ done
 "$ctl" whois "$id" "$ip" >"$T/table"
 [ "$(wc -l <"$T/table")" = 3 ] && grep -q "$name *$container *running *Deployment/$deployment" "$T/table" || fail "$(cat "$T/table")"
 
+[ "$("$ctl" whois -o json "$uid" | jq -c .services)" != null ] || fail "no services: $("$ctl" whois -o json "$uid")"
 service=$("$ctl" get services -A -o json | jq -c '[.items[] | select(.spec.clusterIP // "None" != "None")][0]')
 [ "$("$ctl" whois -o json "$(jq -r .spec.clusterIP <<<"$service")" | jq -r '.workload.kind + " " + .workload.name')" = \
 	"Service $(jq -r .metadata.name <<<"$service")" ] || fail "a service's address: $service"

@@ -123,6 +123,7 @@ config_text(const struct config *c, const char *dir)
 {
 	text[0] = '\0';
 	say_choice(&c->choice, dir);
+	TEXT(preset);
 	TEXT(namespace_);
 	NUMBER(keep_managed_fields);
 	NUMBER(allow_secrets);

@@ -249,6 +249,30 @@ put_workload(cJSON *document, const struct informer_workload *w)
 }
 
 static int
+put_name(void *context, const struct informer_object *service)
+{
+	struct field_text name = get(service, informer_object_name);
+	char *terminated = strndup(name.data, name.length);
+
+	if (terminated)
+		cJSON_AddItemToArray(context, cJSON_CreateString(terminated));
+	free(terminated);
+	return 0;
+}
+
+/* Nothing, if informerd does not cache what it takes. */
+static void
+put_services(cJSON *document, const struct informer_object *pod)
+{
+	cJSON *names = cJSON_CreateArray();
+
+	if (informer_services_of(pod, put_name, names) == 0)
+		cJSON_AddItemToObject(document, "services", names);
+	else
+		cJSON_Delete(names);
+}
+
+static int
 add_json(const struct answer *a, struct text *out)
 {
 	const struct informer_object *pod = &a->container.pod;
@@ -267,6 +291,8 @@ add_json(const struct answer *a, struct text *out)
 		cJSON_AddStringToObject(document, "deleted", when_deleted(pod, deleted));
 	put_container(document, &a->container);
 	put_workload(document, &a->workload);
+	if (a->kind == INFORMER_ADDRESS_POD)
+		put_services(document, pod);
 	line = cJSON_PrintUnformatted(document);
 	cJSON_Delete(document);
 	if (!line)

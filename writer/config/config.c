@@ -41,6 +41,7 @@ void
 config_done(struct config *config)
 {
 	server_choice_done(&config->choice);
+	free(config->preset);
 	free(config->namespace_);
 	for (size_t i = 0; i < config->n_resources; i++)
 		config_resource_done(&config->resources[i]);

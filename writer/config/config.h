@@ -83,6 +83,7 @@ struct config {
 	struct kubeconfig_choice choice;
 
 	/* what is cached */
+	char *preset; /* its resources are added to those below (preset.h); NULL: none */
 	char *namespace_; /* default for entries without one; NULL: all */
 	struct config_resource *resources;
 	size_t n_resources;

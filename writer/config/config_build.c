@@ -20,6 +20,7 @@
 #include "writer/base/sealed_text.h"
 #include "writer/config/default_socket.h"
 #include "writer/config/options.h"
+#include "writer/config/preset.h"
 
 /* "informer" for root's default socket, else a name with a hash of the socket's path. */
 static char *
@@ -115,6 +116,8 @@ config_build(const struct options *options, int text, struct config *ret_config,
 	if (r < 0)
 		return r;
 	r = options_apply(options, &config, ret_error);
+	if (r == 0)
+		r = preset_apply(&config, ret_error);
 	if (r == 0)
 		r = fill_defaults(&config, ret_error);
 	if (r == 0)

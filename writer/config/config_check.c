@@ -46,7 +46,7 @@ config_check(const struct config *config, char **ret_error)
 	if (config->n_resources == 0)
 		return message_set(ret_error, -EINVAL,
 				   "nothing to cache: name a resource, for example --resource pods, or "
-				   "resources: in the configuration file");
+				   "resources: in the configuration file, or use --preset node-agent");
 	if (config->namespace_)
 		r = config_check_namespace(config->namespace_, ret_error);
 	for (size_t i = 0; i < config->n_resources && r == 0; i++) {

@@ -7,6 +7,7 @@
 #include "shm-layout/queue.h"
 #include "writer/config/config_file_entry.h"
 #include "writer/config/config_parse.h"
+#include "writer/config/preset.h"
 #include "writer/base/log.h"
 
 static int
@@ -61,6 +62,7 @@ static const struct yaml_field fields[] = {
 	{"disableCompression", YAML_BOOL, AT(choice.disable_compression)},
 	{"compression", YAML_TEXT(config_take_compression, "auto, gzip or none"), AT(choice.compression)},
 	{"namespace", YAML_TEXT(config_file_namespace, NULL), AT(namespace_)},
+	{"preset", YAML_TEXT(preset_take, "node-agent"), AT(preset)},
 	{"resources", YAML_LIST(config_file_resource, "a list (- resource: pods)")},
 	{"indexes", YAML_LIST(config_file_index, "a list (- name: byUser)")},
 	{"keepManagedFields", YAML_BOOL, AT(keep_managed_fields)},

@@ -15,6 +15,7 @@
 #include "writer/base/number.h"
 #include "writer/base/quantity.h"
 #include "writer/config/config_entry.h"
+#include "writer/config/preset.h"
 
 /* Each function stores a value in struct options, or in the member of its row; see tools/flags/flags.h. */
 
@@ -88,6 +89,10 @@ take_max_readers(void *at, const char *value, char **ret_error)
 
 static const struct flag flags[] = {
 	FLAG_HEADING("What to cache"),
+	{"preset", 0, "node-agent",
+	 "what agents of a node ask for: pods, namespaces, nodes, services, endpointslices, and\n"
+	 "replicasets and jobs as metadata; --resource replaces one of these by a part of it",
+	 preset_take, offsetof(struct options, flags.preset), false},
 	{"resource", 'r', "NAME[?SELECT]",
 	 "cache this resource; may be repeated. NAME is as for kubectl: pods, po, deployments.apps,\n"
 	 "widgets.v1.example.com. SELECT is namespace=NS[,NS], labelSelector=SEL, fieldSelector=SEL,\n"
@@ -314,6 +319,7 @@ options_help(FILE *out)
 {
 	fputs("informerd: keeps Kubernetes objects in shared memory for all agents of a node.\n\n"
 	      "usage: informerd --resource NAME [flags]\n"
+	      "       informerd --preset node-agent\n"
 	      "       informerd --resource pods --resource 'services?namespace=kube-system'\n"
 	      "       informerd --resource 'pods?fieldSelector=spec.nodeName=node-1' --index "
 	      "byTeam=pods:metadata.labels.team\n",

@@ -89,6 +89,23 @@ TEST(every_field_of_a_file_is_taken)
 		     " context=test uid=0 uid=1000 uid=5 log_level=error\npods\ndeploy");
 }
 
+/* One flag configures what agents need. What is named beside it is a part, in place of the whole. */
+TEST(a_preset_adds_the_resources_that_are_not_named)
+{
+	static const char rest[] = "namespaces\nnodes\nservices\nendpointslices.discovery.k8s.io\n"
+				   "replicasets.apps metadata_only=1\njobs.batch metadata_only=1";
+	char expected[512];
+
+	snprintf(expected, sizeof(expected), " preset=node-agent\npods\n%s", rest);
+	assert_built(*state, NULL, "--preset node-agent", expected);
+	assert_built(*state, "preset: node-agent\n", NULL, expected);
+	snprintf(expected, sizeof(expected), " preset=node-agent\nPod.v1 field_selector=spec.nodeName=n1\n%s",
+		 rest);
+	assert_built(*state, "preset: node-agent\nresources: ['Pod.v1?fieldSelector=spec.nodeName=n1']\n",
+		     NULL, expected);
+	assert_refused(*state, "preset: node\n", "there is no preset 'node'; there is node-agent");
+}
+
 /* A flag wins over the file; a list of groups from flags replaces the file's list. */
 TEST(the_connection_may_stand_in_the_file)
 {

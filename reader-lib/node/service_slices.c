@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between Pods and Services, by EndpointSlices: a slice names its Service in a label, and the Pods behind it
+ * in its endpoints.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reader-lib/informer-node.h"
+#include "reader-lib/read/found_object.h"
+#include "reader-lib/read/kind_lookup.h"
+#include "shm-layout/value_field.h"
+
+#define SLICES "endpointslices.discovery.k8s.io"
+#define SERVICE_LABEL "kubernetes.io/service-name"
+#define NAME_MAX_BYTES 253u
+/* Services of one Pod; further ones may come twice if they have several slices. */
+#define SERVICES_MAX 64u
+
+#define TEXT(literal) ((struct informer_text){literal, sizeof(literal) - 1})
+
+static bool
+same(struct informer_text a, struct informer_text b)
+{
+	return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
+}
+
+/* An iteration over the slices with a value in an index. */
+static int
+slices_with(const struct snapshot *s, const char *index, const char *value, size_t length,
+	    struct informer_iter *ret_iter)
+{
+	const struct informer_snapshot *snapshot = (const struct informer_snapshot *)(const void *)s;
+	struct informer_resource *slices;
+	int r = informer_resource_open(s->inf, SLICES, &slices);
+
+	return r < 0 ? r : informer_by_index(snapshot, slices, index, value, length, ret_iter);
+}
+
+/* ---- Services of a Pod ---- */
+
+struct seen {
+	struct informer_text names[SERVICES_MAX];
+	size_t count;
+};
+
+static bool
+is_new(struct seen *seen, struct informer_text name)
+{
+	for (size_t i = 0; i < seen->count; i++)
+		if (same(seen->names[i], name))
+			return false;
+	if (seen->count < SERVICES_MAX)
+		seen->names[seen->count++] = name;
+	return true;
+}
+
+static int
+service_of_slice(const struct snapshot *s, const struct informer_object *slice, struct seen *seen,
+		 struct informer_object *ret)
+{
+	static const struct informer_text v1 = TEXT("v1"), kind = TEXT("Service");
+	struct informer_text ns, name;
+	int r = informer_object_label(slice, SERVICE_LABEL, &name.data, &name.length);
+
+	if (r == 0 && !is_new(seen, name))
+		r = INFORMER_E_NOT_FOUND;
+	if (r == 0)
+		r = informer_object_namespace(slice, &ns.data, &ns.length);
+	return r < 0 ? r : object_of_kind(s, &v1, &kind, &ns, &name, ret);
+}
+
+int
+informer_services_of(const struct informer_object *pod,
+		     int (*each)(void *context, const struct informer_object *service), void *context)
+{
+	struct informer_object slice, service;
+	struct seen seen = {.count = 0};
+	const struct snapshot *s;
+	struct informer_text uid;
+	struct informer_iter it;
+	int r = object_usable(pod), next = 0;
+
+	if (r < 0 || !each)
+		return r < 0 ? r : -EINVAL;
+	s = snapshot_of(pod->snapshot_);
+	r = informer_object_uid(pod, &uid.data, &uid.length);
+	if (r == 0)
+		r = slices_with(s, "targetUID", uid.data, uid.length, &it);
+	while (r == 0 && (next = informer_next(&it, &slice)) > 0) {
+		r = service_of_slice(s, &slice, &seen, &service);
+		if (r == 0)
+			r = each(context, &service);
+		else if (r == INFORMER_E_NOT_FOUND) /* told, or the slice is no Service's, or that is gone */
+			r = 0;
+	}
+	return snapshot_validate(s, r == 0 ? next : r);
+}
+
+/* ---- endpoints of a Service ---- */
+
+static struct informer_text
+text_at(struct value object, const char *name)
+{
+	struct informer_text text = {"", 0};
+
+	value_string(value_at_name(object, name), &text.data, &text.length);
+	return text;
+}
+
+static bool
+flag_at(struct value object, const char *name, bool otherwise)
+{
+	bool flag;
+
+	return value_bool(value_at_name(object, name), &flag) ? flag : otherwise;
+}
+
+/* The first address, as kube-proxy takes it: the others are not used. */
+static struct informer_text
+address_of(struct value endpoint)
+{
+	struct informer_text text = {"", 0};
+
+	value_string(value_element(value_at_name(endpoint, "addresses"), 0), &text.data, &text.length);
+	return text;
+}
+
+static int
+tell(const struct informer_object *slice, const struct informer_text *ns, struct value endpoint,
+     int (*each)(void *context, const struct informer_endpoint *endpoint), void *context)
+{
+	static const struct informer_text v1 = TEXT("v1"), pod = TEXT("Pod");
+	struct value conditions = value_at_name(endpoint, "conditions"),
+		     target = value_at_name(endpoint, "targetRef");
+	struct informer_text kind = text_at(target, "kind"), name = text_at(target, "name");
+	struct informer_endpoint e = {
+		.size = sizeof(e),
+		.slice = *slice,
+		.address = address_of(endpoint),
+		.node = text_at(endpoint, "nodeName"),
+		/* what is not said counts as ready, as the API has it */
+		.ready = flag_at(conditions, "ready", true),
+		.terminating = flag_at(conditions, "terminating", false),
+	};
+	int r = INFORMER_E_NOT_FOUND;
+
+	e.serving = flag_at(conditions, "serving", e.ready);
+	if (same(kind, pod))
+		r = object_of_kind(snapshot_of(slice->snapshot_), &v1, &kind, ns, &name, &e.pod);
+	if (r < 0 && r != INFORMER_E_NOT_FOUND && r != INFORMER_E_NO_RESOURCE)
+		return r;
+	e.has_pod = r == 0;
+	return each(context, &e);
+}
+
+static int
+tell_all(const struct informer_object *slice, const struct informer_text *ns,
+	 int (*each)(void *context, const struct informer_endpoint *endpoint), void *context)
+{
+	struct value body = value_of_object(&snapshot_of(slice->snapshot_)->view, slice->ref_);
+	struct value_iter it = value_iterate(value_at_name(body, "endpoints"));
+	struct informer_text its;
+	int r = informer_object_namespace(slice, &its.data, &its.length);
+
+	if (r == 0 && !same(its, *ns))
+		return 0;
+	while (r == 0 && value_next(&it))
+		r = tell(slice, ns, it.item, each, context);
+	return r == 0 && it.damaged ? -EBADMSG : r;
+}
+
+int
+informer_endpoints_of(const struct informer_object *service,
+		      int (*each)(void *context, const struct informer_endpoint *endpoint), void *context)
+{
+	char label[sizeof(SERVICE_LABEL) + 1 + NAME_MAX_BYTES];
+	struct informer_object slice;
+	struct informer_text ns, name;
+	const struct snapshot *s;
+	struct informer_iter it;
+	int r = object_usable(service), next = 0;
+
+	if (r < 0 || !each)
+		return r < 0 ? r : -EINVAL;
+	s = snapshot_of(service->snapshot_);
+	r = informer_object_namespace(service, &ns.data, &ns.length);
+	if (r == 0)
+		r = informer_object_name(service, &name.data, &name.length);
+	if (r < 0 || name.length > NAME_MAX_BYTES)
+		return r < 0 ? r : INFORMER_E_NOT_FOUND;
+	snprintf(label, sizeof(label), SERVICE_LABEL "=%.*s", (int)name.length, name.data);
+	r = slices_with(s, "labels", label, strlen(label), &it);
+	while (r == 0 && (next = informer_next(&it, &slice)) > 0)
+		r = tell_all(&slice, &ns, each, context);
+	return snapshot_validate(s, r == 0 ? next : r);
+}
