@@ -3,24 +3,30 @@
 
 #include <string.h>
 
-#include "shm-layout/value_field.h"
+#include "shm-layout/known_field.h"
 
-static const struct {
-	const char *field;
+static struct known_field status_field = KNOWN_FIELD("status"), id_field = KNOWN_FIELD("containerID"),
+			  name_field = KNOWN_FIELD("name"), image_field = KNOWN_FIELD("image"),
+			  image_id_field = KNOWN_FIELD("imageID"), state_field = KNOWN_FIELD("state"),
+			  restarts_field = KNOWN_FIELD("restartCount"), last_field = KNOWN_FIELD("lastState"),
+			  terminated_field = KNOWN_FIELD("terminated");
+
+static struct {
+	struct known_field field;
 	enum informer_container_kind kind;
 } lists[] = {
-	{"containerStatuses", INFORMER_CONTAINER_REGULAR},
-	{"initContainerStatuses", INFORMER_CONTAINER_INIT},
-	{"ephemeralContainerStatuses", INFORMER_CONTAINER_EPHEMERAL},
+	{KNOWN_FIELD("containerStatuses"), INFORMER_CONTAINER_REGULAR},
+	{KNOWN_FIELD("initContainerStatuses"), INFORMER_CONTAINER_INIT},
+	{KNOWN_FIELD("ephemeralContainerStatuses"), INFORMER_CONTAINER_EPHEMERAL},
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 
 static struct informer_text
-text_at(struct value object, const char *name)
+text_at(struct value object, struct known_field *field)
 {
 	struct informer_text text = {"", 0};
 
-	value_string(value_at_name(object, name), &text.data, &text.length);
+	value_string(known_field(object, field), &text.data, &text.length);
 	return text;
 }
 
@@ -28,7 +34,7 @@ text_at(struct value object, const char *name)
 static bool
 has_id(struct value object, const char *id)
 {
-	struct informer_text text = text_at(object, "containerID");
+	struct informer_text text = text_at(object, &id_field);
 	size_t length = strlen(id), scheme = text.length - length;
 
 	return text.length >= length && memcmp(text.data + scheme, id, length) == 0 &&
@@ -38,14 +44,14 @@ has_id(struct value object, const char *id)
 static enum informer_container_state
 state_of(struct value state)
 {
-	static const char *const names[] = {
-		[INFORMER_CONTAINER_WAITING] = "waiting",
-		[INFORMER_CONTAINER_RUNNING] = "running",
-		[INFORMER_CONTAINER_TERMINATED] = "terminated",
+	static struct known_field names[] = {
+		[INFORMER_CONTAINER_WAITING] = KNOWN_FIELD("waiting"),
+		[INFORMER_CONTAINER_RUNNING] = KNOWN_FIELD("running"),
+		[INFORMER_CONTAINER_TERMINATED] = KNOWN_FIELD("terminated"),
 	};
 
 	for (unsigned i = INFORMER_CONTAINER_WAITING; i <= INFORMER_CONTAINER_TERMINATED; i++)
-		if (value_at_name(state, names[i]).at)
+		if (known_field(state, &names[i]).at)
 			return (enum informer_container_state)i;
 	return INFORMER_CONTAINER_NO_STATE;
 }
@@ -60,7 +66,7 @@ find_in(struct value statuses, const char *id, bool previous, struct value *ret_
 		struct value run = it.item;
 
 		if (previous)
-			run = value_at_name(value_at_name(run, "lastState"), "terminated");
+			run = known_field(known_field(run, &last_field), &terminated_field);
 		if (has_id(run, id)) {
 			*ret_status = it.item;
 			return true;
@@ -74,18 +80,18 @@ fill(struct informer_container *c, struct value status)
 {
 	uint64_t restarts = 0;
 
-	value_uint(value_at_name(status, "restartCount"), &restarts);
+	value_uint(known_field(status, &restarts_field), &restarts);
 	c->restart_count = restarts > UINT32_MAX ? UINT32_MAX : (uint32_t)restarts;
-	c->state = state_of(value_at_name(status, c->previous ? "lastState" : "state"));
-	c->name = text_at(status, "name");
-	c->image = text_at(status, "image");
-	c->image_id = text_at(status, "imageID");
+	c->state = state_of(known_field(status, c->previous ? &last_field : &state_field));
+	c->name = text_at(status, &name_field);
+	c->image = text_at(status, &image_field);
+	c->image_id = text_at(status, &image_id_field);
 }
 
 void
 container_status_find(struct value pod, struct informer_container *c)
 {
-	struct value status = value_at_name(pod, "status"), found;
+	struct value status = known_field(pod, &status_field), found;
 
 	c->kind = INFORMER_CONTAINER_UNKNOWN;
 	c->previous = false;
@@ -95,7 +101,7 @@ container_status_find(struct value pod, struct informer_container *c)
 	for (size_t i = 0; c->id[0] && i < 2 * LISTS; i++) {
 		bool previous = i >= LISTS;
 
-		if (find_in(value_at_name(status, lists[i % LISTS].field), c->id, previous, &found)) {
+		if (find_in(known_field(status, &lists[i % LISTS].field), c->id, previous, &found)) {
 			c->kind = lists[i % LISTS].kind;
 			c->previous = previous;
 			fill(c, found);

@@ -4,17 +4,19 @@
 #include <errno.h>
 #include <string.h>
 
-#include "reader-lib/read/definition.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/lookup.h"
-#include "shm-layout/value_field.h"
+#include "shm-layout/known_field.h"
+
+static struct known_field group_field = KNOWN_FIELD("group"), version_field = KNOWN_FIELD("version"),
+			  kind_field = KNOWN_FIELD("kind"), namespaced_field = KNOWN_FIELD("namespaced");
 
 static struct informer_text
-text_at(struct value descriptor, const char *field)
+text_at(struct value descriptor, struct known_field *field)
 {
-	struct informer_text text;
+	struct informer_text text = {"", 0};
 
-	text.data = descriptor_text(descriptor, field, &text.length);
+	value_string(known_field(descriptor, field), &text.data, &text.length);
 	return text;
 }
 
@@ -54,9 +56,9 @@ object_of_kind(const struct snapshot *s, const struct informer_text *api_version
 		struct value d = descriptor_at(s, i);
 		bool namespaced = true;
 
-		if (!d.at || !same(text_at(d, "kind"), *kind) || !same(text_at(d, "group"), group))
+		if (!d.at || !same(text_at(d, &kind_field), *kind) || !same(text_at(d, &group_field), group))
 			continue;
-		value_bool(value_at_name(d, "namespaced"), &namespaced);
+		value_bool(known_field(d, &namespaced_field), &namespaced);
 		r = object_at_key(s, i, ns->data, namespaced ? ns->length : 0, name->data, name->length,
 				  ret_object);
 		if (r != INFORMER_E_NOT_FOUND)
@@ -70,5 +72,6 @@ kind_of_object(const struct snapshot *s, const struct informer_object *object, s
 {
 	struct value d = descriptor_at(s, object->entry_ & OBJECT_POSITION);
 
-	*ret_kind = (struct object_kind){text_at(d, "group"), text_at(d, "version"), text_at(d, "kind")};
+	*ret_kind = (struct object_kind){text_at(d, &group_field), text_at(d, &version_field),
+					 text_at(d, &kind_field)};
 }

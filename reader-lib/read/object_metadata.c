@@ -3,20 +3,26 @@
  * Objects: labels, annotations and owners, by name and not by a compiled path.
  */
 #include "reader-lib/read/found_object.h"
-#include "shm-layout/value_field.h"
+#include "shm-layout/known_field.h"
+
+static struct known_field metadata = KNOWN_FIELD("metadata"), labels = KNOWN_FIELD("labels"),
+			  annotations = KNOWN_FIELD("annotations"), owners = KNOWN_FIELD("ownerReferences"),
+			  api_version = KNOWN_FIELD("apiVersion"), kind = KNOWN_FIELD("kind"),
+			  name = KNOWN_FIELD("name"), uid = KNOWN_FIELD("uid"),
+			  controller = KNOWN_FIELD("controller"), block = KNOWN_FIELD("blockOwnerDeletion");
 
 static struct value
-metadata_field(const struct informer_object *object, const char *name)
+metadata_field(const struct informer_object *object, struct known_field *field)
 {
 	struct value body = value_of_object(&snapshot_of(object->snapshot_)->view, object->ref_);
 
-	return value_at_name(value_at_name(body, "metadata"), name);
+	return known_field(known_field(body, &metadata), field);
 }
 
 /* A string of a map in metadata. */
 static int
-entry_of(const struct informer_object *object, const char *map, const char *key, const char **ret_data,
-	 size_t *ret_length)
+entry_of(const struct informer_object *object, struct known_field *map, const char *key,
+	 const char **ret_data, size_t *ret_length)
 {
 	int r = object_usable(object);
 	const char *data;
@@ -41,44 +47,44 @@ int
 informer_object_label(const struct informer_object *object, const char *key, const char **ret_data,
 		      size_t *ret_length)
 {
-	return entry_of(object, "labels", key, ret_data, ret_length);
+	return entry_of(object, &labels, key, ret_data, ret_length);
 }
 
 int
 informer_object_annotation(const struct informer_object *object, const char *key, const char **ret_data,
 			   size_t *ret_length)
 {
-	return entry_of(object, "annotations", key, ret_data, ret_length);
+	return entry_of(object, &annotations, key, ret_data, ret_length);
 }
 
 /* A string of an owner reference; "" where it has none. */
 static struct informer_text
-text_of(struct value reference, const char *name)
+text_of(struct value reference, struct known_field *field)
 {
 	struct informer_text text = {"", 0};
 
-	value_string(value_at_name(reference, name), &text.data, &text.length);
+	value_string(known_field(reference, field), &text.data, &text.length);
 	return text;
 }
 
 static bool
-flag_of(struct value reference, const char *name)
+flag_of(struct value reference, struct known_field *field)
 {
 	bool flag;
 
-	return value_bool(value_at_name(reference, name), &flag) && flag;
+	return value_bool(known_field(reference, field), &flag) && flag;
 }
 
 static struct informer_owner
 owner_of(struct value reference)
 {
 	return (struct informer_owner){
-		.api_version = text_of(reference, "apiVersion"),
-		.kind = text_of(reference, "kind"),
-		.name = text_of(reference, "name"),
-		.uid = text_of(reference, "uid"),
-		.controller = flag_of(reference, "controller"),
-		.block_owner_deletion = flag_of(reference, "blockOwnerDeletion"),
+		.api_version = text_of(reference, &api_version),
+		.kind = text_of(reference, &kind),
+		.name = text_of(reference, &name),
+		.uid = text_of(reference, &uid),
+		.controller = flag_of(reference, &controller),
+		.block_owner_deletion = flag_of(reference, &block),
 	};
 }
 
@@ -93,7 +99,7 @@ informer_object_owner(const struct informer_object *object, size_t i, struct inf
 		return r;
 	if (!ret_owner)
 		return -EINVAL;
-	reference = value_element(metadata_field(object, "ownerReferences"), i);
+	reference = value_element(metadata_field(object, &owners), i);
 	r = reference.at ? 0 : INFORMER_E_NOT_FOUND;
 	if (r == 0)
 		owner = owner_of(reference);
