@@ -9,13 +9,14 @@
  * both sides miss what the other stored. The two sides:
  *
  *	pin		slot_claim_any(); pins_horizon() (writer/arena/pins.c)
- *	sleep		arm() (reader-lib/events/wait.c), arm_for_handlers() (run.c there); broker_wake()
- *			(writer/serve/broker_wake.c)
+ *	sleep		arm() (reader-lib/events/wait.c), arm_for_handlers() (reader-lib/events/run.c);
+ *			broker_wake() (writer/serve/broker_wake.c)
  *	queue		Q1's claim; ring_out_overflow() (writer/serve/ring_out.c)
  *	drop		R1's claim; pins_close() (writer/arena/pins.c)
  *	move		R1's claim; mapping_reap() (reader-lib/attach/mapping.c)
  *	binding		R1's claim; retire() (reader-lib/read/resource_open.c)
- *	handlers	handlers_wait() (reader-lib/events/handler_api.c); tell_watchers() (run.c there)
+ *	handlers	handlers_wait() (reader-lib/events/handler_api.c); tell_watchers()
+ *			(reader-lib/events/run.c)
  *
  * The thread sanitizer does not follow free fences. Under it, an exchange on a local word takes the fence's
  * place: on x86 that is a full fence, too.

@@ -152,7 +152,7 @@ TEST(a_view_below_the_floor_is_refused)
 TEST(a_view_does_not_change)
 {
 	struct sim_view view;
-	char name[8];
+	char name[16];
 	unsigned n = 0;
 
 	for (int i = 0; i < 1000; i++) {
