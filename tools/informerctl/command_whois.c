@@ -119,9 +119,10 @@ typedef int getter_fn(const struct informer_object *, const char **, size_t *);
 static struct field_text
 get(const struct informer_object *object, getter_fn *getter)
 {
-	struct field_text text;
+	struct field_text text = {"", 0};
 
-	return getter(object, &text.data, &text.length) == 0 ? text : (struct field_text){"", 0};
+	getter(object, &text.data, &text.length);
+	return text;
 }
 
 static int
