@@ -50,7 +50,7 @@ $(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)
 # each target of tests/fuzz is a function of its own name, so that one program holds all of them
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(filter-out %_test.c,$(wildcard tests/fuzz/*.c)))
 $(FUZZ_TARGETS:%=$(B)/obj/tests/fuzz/%.o): CPPFLAGS += -DLLVMFuzzerTestOneInput=fuzz_$(*F)
-$(B)/obj/tests/fuzz/corpus_test.o: CPPFLAGS += -DTARGETS='$(foreach t,$(FUZZ_TARGETS),TARGET($t))'
+$(B)/obj/tests/fuzz/corpus_test.o $(B)/tidy/tests/fuzz/corpus_test.ok: CPPFLAGS += -DTARGETS='$(foreach t,$(FUZZ_TARGETS),TARGET($t))'
 $(B)/obj/tests/fuzz/corpus_test.o: $(FUZZ_TARGETS:%=tests/fuzz/%.c)
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
