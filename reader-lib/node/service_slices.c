@@ -177,7 +177,7 @@ informer_endpoints_of(const struct informer_object *service,
 {
 	char label[sizeof(SERVICE_LABEL) + 1 + NAME_MAX_BYTES];
 	struct informer_object slice;
-	struct informer_text ns, name;
+	struct informer_text ns = {"", 0}, name = {"", 0};
 	const struct snapshot *s;
 	struct informer_iter it;
 	int r = object_usable(service), next = 0;
