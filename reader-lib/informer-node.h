@@ -192,7 +192,7 @@ INFORMER_API int informer_by_address(const struct informer_snapshot *snapshot, c
  * than selectors. A non-zero result of each stops and is returned.
  *
  * Returns  0, also when there is none; INFORMER_E_NO_RESOURCE: informerd does not cache endpointslices or
- *          services; INFORMER_E_NOT_FOUND: the Pod has no UID
+ *          services, or the Pod is a copy; INFORMER_E_NOT_FOUND: the Pod has no UID
  */
 INFORMER_API int informer_services_of(const struct informer_object *pod,
 				      int (*each)(void *context, const struct informer_object *service),

@@ -8,6 +8,7 @@
 
 #include "reader-lib/attach/snapshot.h"
 #include "reader-lib/informer-node.h"
+#include "reader-lib/read/private_home.h"
 
 /*
  * Write an address as the API server does: IPv6 as RFC 5952 has it, IPv4-mapped IPv6 as IPv4. False: no
@@ -100,7 +101,8 @@ informer_by_address(const struct informer_snapshot *snapshot, const char *ip, si
 
 	if (r < 0)
 		return r;
-	if (!ip || !ret_address || ret_address->size < sizeof(a.size) || !canonical(ip, length, text))
+	if (is_private_home(snapshot_of(snapshot)) || !ip || !ret_address ||
+	    ret_address->size < sizeof(a.size) || !canonical(ip, length, text))
 		return -EINVAL;
 	for (size_t i = 0; i < 3 && r == 0; i++)
 		r = informer_resource_open(snapshot_of(snapshot)->inf, names[i], &resources[i]);

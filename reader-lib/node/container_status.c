@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader-lib/node/container_status.h"
 
-#include <string.h>
-
-#include "shm-layout/known_field.h"
+#include "reader-lib/read/known_text.h"
 
 static struct known_field status_field = KNOWN_FIELD("status"), id_field = KNOWN_FIELD("containerID"),
 			  name_field = KNOWN_FIELD("name"), image_field = KNOWN_FIELD("image"),
@@ -21,20 +19,11 @@ static struct {
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 
-static struct informer_text
-text_at(struct value object, struct known_field *field)
-{
-	struct informer_text text = {"", 0};
-
-	value_string(known_field(object, field), &text.data, &text.length);
-	return text;
-}
-
 /* Whether a containerID, as "containerd://ID", has this ID. */
 static bool
 has_id(struct value object, const char *id)
 {
-	struct informer_text text = text_at(object, &id_field);
+	struct informer_text text = known_text(object, &id_field);
 	size_t length = strlen(id), scheme = text.length - length;
 
 	return text.length >= length && memcmp(text.data + scheme, id, length) == 0 &&
@@ -83,9 +72,9 @@ fill(struct informer_container *c, struct value status)
 	value_uint(known_field(status, &restarts_field), &restarts);
 	c->restart_count = restarts > UINT32_MAX ? UINT32_MAX : (uint32_t)restarts;
 	c->state = state_of(known_field(status, c->previous ? &last_field : &state_field));
-	c->name = text_at(status, &name_field);
-	c->image = text_at(status, &image_field);
-	c->image_id = text_at(status, &image_id_field);
+	c->name = known_text(status, &name_field);
+	c->image = known_text(status, &image_field);
+	c->image_id = known_text(status, &image_id_field);
 }
 
 void

@@ -8,19 +8,18 @@
 #include "reader-lib/informer-node.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/kind_lookup.h"
+#include "reader-lib/read/known_text.h"
 
 /* Controllers one above the other. More is a mistake, or a circle. */
 #define DEPTH_MAX 8u
-
-#define TEXT(literal) ((struct informer_text){literal, sizeof(literal) - 1})
 
 /* Pods of a ReplicaSet have its hash as a label, which tells what made the ReplicaSet. */
 static const struct maker {
 	const char *label;
 	struct informer_text group, version, kind;
 } makers[] = {
-	{"rollouts-pod-template-hash", TEXT("argoproj.io"), TEXT("v1alpha1"), TEXT("Rollout")},
-	{"pod-template-hash", TEXT("apps"), TEXT("v1"), TEXT("Deployment")},
+	{"rollouts-pod-template-hash", TEXT_OF("argoproj.io"), TEXT_OF("v1alpha1"), TEXT_OF("Rollout")},
+	{"pod-template-hash", TEXT_OF("apps"), TEXT_OF("v1"), TEXT_OF("Deployment")},
 };
 
 static bool
@@ -105,7 +104,7 @@ find_owner(const struct snapshot *s, const struct informer_owner *owner, const s
 	if (r < 0)
 		return r;
 	r = informer_object_uid(ret, &uid.data, &uid.length);
-	if (r == 0 && (uid.length != owner->uid.length || memcmp(uid.data, owner->uid.data, uid.length) != 0))
+	if (r == 0 && !text_same(uid, owner->uid))
 		r = INFORMER_E_NOT_FOUND;
 	return r;
 }

@@ -7,15 +7,14 @@
 #include "reader-lib/informer-node.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/kind_lookup.h"
-
-#define TEXT(literal) ((struct informer_text){literal, sizeof(literal) - 1})
+#include "reader-lib/read/known_text.h"
 
 /* The cluster-scoped object of the core group with this kind, and the name that r says is there. */
 static int
 core_object(const struct informer_object *object, int r, const struct informer_text *kind,
 	    const struct informer_text *name, struct informer_object *ret_object)
 {
-	static const struct informer_text v1 = TEXT("v1"), none = TEXT("");
+	static const struct informer_text v1 = TEXT_OF("v1"), none = TEXT_OF("");
 	const struct snapshot *s = snapshot_of(object->snapshot_);
 	struct informer_object found;
 
@@ -32,7 +31,7 @@ core_object(const struct informer_object *object, int r, const struct informer_t
 int
 informer_namespace_of(const struct informer_object *object, struct informer_object *ret_namespace)
 {
-	static const struct informer_text kind = TEXT("Namespace");
+	static const struct informer_text kind = TEXT_OF("Namespace");
 	int r = object_usable(object);
 	struct informer_text name;
 
@@ -45,7 +44,7 @@ informer_namespace_of(const struct informer_object *object, struct informer_obje
 int
 informer_node_of(const struct informer_object *pod, struct informer_object *ret_node)
 {
-	static const struct informer_text kind = TEXT("Node");
+	static const struct informer_text kind = TEXT_OF("Node");
 	int r = object_usable(pod);
 	struct informer_text name;
 

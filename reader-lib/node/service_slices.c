@@ -10,7 +10,8 @@
 #include "reader-lib/informer-node.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/kind_lookup.h"
-#include "shm-layout/value_field.h"
+#include "reader-lib/read/known_text.h"
+#include "reader-lib/read/private_home.h"
 
 #define SLICES "endpointslices.discovery.k8s.io"
 #define SERVICE_LABEL "kubernetes.io/service-name"
@@ -18,22 +19,21 @@
 /* Services of one Pod; further ones may come twice if they have several slices. */
 #define SERVICES_MAX 64u
 
-#define TEXT(literal) ((struct informer_text){literal, sizeof(literal) - 1})
+static struct known_field endpoints = KNOWN_FIELD("endpoints"), addresses = KNOWN_FIELD("addresses"),
+			  conditions_field = KNOWN_FIELD("conditions"),
+			  target_field = KNOWN_FIELD("targetRef"), kind_field = KNOWN_FIELD("kind"),
+			  name_field = KNOWN_FIELD("name"), node_field = KNOWN_FIELD("nodeName"),
+			  ready_field = KNOWN_FIELD("ready"), serving_field = KNOWN_FIELD("serving"),
+			  terminating_field = KNOWN_FIELD("terminating");
 
-static bool
-same(struct informer_text a, struct informer_text b)
-{
-	return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
-}
-
-/* An iteration over the slices with a value in an index. */
+/* An iteration over the slices with a value in an index. A copy's private home has none. */
 static int
 slices_with(const struct snapshot *s, const char *index, const char *value, size_t length,
 	    struct informer_iter *ret_iter)
 {
 	const struct informer_snapshot *snapshot = (const struct informer_snapshot *)(const void *)s;
 	struct informer_resource *slices;
-	int r = informer_resource_open(s->inf, SLICES, &slices);
+	int r = is_private_home(s) ? INFORMER_E_NO_RESOURCE : informer_resource_open(s->inf, SLICES, &slices);
 
 	return r < 0 ? r : informer_by_index(snapshot, slices, index, value, length, ret_iter);
 }
@@ -49,7 +49,7 @@ static bool
 is_new(struct seen *seen, struct informer_text name)
 {
 	for (size_t i = 0; i < seen->count; i++)
-		if (same(seen->names[i], name))
+		if (text_same(seen->names[i], name))
 			return false;
 	if (seen->count < SERVICES_MAX)
 		seen->names[seen->count++] = name;
@@ -60,7 +60,7 @@ static int
 service_of_slice(const struct snapshot *s, const struct informer_object *slice, struct seen *seen,
 		 struct informer_object *ret)
 {
-	static const struct informer_text v1 = TEXT("v1"), kind = TEXT("Service");
+	static const struct informer_text v1 = TEXT_OF("v1"), kind = TEXT_OF("Service");
 	struct informer_text ns, name;
 	int r = informer_object_label(slice, SERVICE_LABEL, &name.data, &name.length);
 
@@ -100,30 +100,13 @@ informer_services_of(const struct informer_object *pod,
 
 /* ---- endpoints of a Service ---- */
 
-static struct informer_text
-text_at(struct value object, const char *name)
-{
-	struct informer_text text = {"", 0};
-
-	value_string(value_at_name(object, name), &text.data, &text.length);
-	return text;
-}
-
-static bool
-flag_at(struct value object, const char *name, bool otherwise)
-{
-	bool flag;
-
-	return value_bool(value_at_name(object, name), &flag) ? flag : otherwise;
-}
-
 /* The first address, as kube-proxy takes it: the others are not used. */
 static struct informer_text
 address_of(struct value endpoint)
 {
 	struct informer_text text = {"", 0};
 
-	value_string(value_element(value_at_name(endpoint, "addresses"), 0), &text.data, &text.length);
+	value_string(value_element(known_field(endpoint, &addresses), 0), &text.data, &text.length);
 	return text;
 }
 
@@ -131,23 +114,23 @@ static int
 tell(const struct informer_object *slice, const struct informer_text *ns, struct value endpoint,
      int (*each)(void *context, const struct informer_endpoint *endpoint), void *context)
 {
-	static const struct informer_text v1 = TEXT("v1"), pod = TEXT("Pod");
-	struct value conditions = value_at_name(endpoint, "conditions"),
-		     target = value_at_name(endpoint, "targetRef");
-	struct informer_text kind = text_at(target, "kind"), name = text_at(target, "name");
+	static const struct informer_text v1 = TEXT_OF("v1"), pod = TEXT_OF("Pod");
+	struct value conditions = known_field(endpoint, &conditions_field),
+		     target = known_field(endpoint, &target_field);
+	struct informer_text kind = known_text(target, &kind_field), name = known_text(target, &name_field);
 	struct informer_endpoint e = {
 		.size = sizeof(e),
 		.slice = *slice,
 		.address = address_of(endpoint),
-		.node = text_at(endpoint, "nodeName"),
+		.node = known_text(endpoint, &node_field),
 		/* what is not said counts as ready, as the API has it */
-		.ready = flag_at(conditions, "ready", true),
-		.terminating = flag_at(conditions, "terminating", false),
+		.ready = known_flag(conditions, &ready_field, true),
+		.terminating = known_flag(conditions, &terminating_field, false),
 	};
 	int r = INFORMER_E_NOT_FOUND;
 
-	e.serving = flag_at(conditions, "serving", e.ready);
-	if (same(kind, pod))
+	e.serving = known_flag(conditions, &serving_field, e.ready);
+	if (text_same(kind, pod))
 		r = object_of_kind(snapshot_of(slice->snapshot_), &v1, &kind, ns, &name, &e.pod);
 	if (r < 0 && r != INFORMER_E_NOT_FOUND && r != INFORMER_E_NO_RESOURCE)
 		return r;
@@ -160,11 +143,11 @@ tell_all(const struct informer_object *slice, const struct informer_text *ns,
 	 int (*each)(void *context, const struct informer_endpoint *endpoint), void *context)
 {
 	struct value body = value_of_object(&snapshot_of(slice->snapshot_)->view, slice->ref_);
-	struct value_iter it = value_iterate(value_at_name(body, "endpoints"));
+	struct value_iter it = value_iterate(known_field(body, &endpoints));
 	struct informer_text its;
 	int r = informer_object_namespace(slice, &its.data, &its.length);
 
-	if (r == 0 && !same(its, *ns))
+	if (r == 0 && !text_same(its, *ns))
 		return 0;
 	while (r == 0 && value_next(&it))
 		r = tell(slice, ns, it.item, each, context);

@@ -5,26 +5,11 @@
 #include <string.h>
 
 #include "reader-lib/read/found_object.h"
+#include "reader-lib/read/known_text.h"
 #include "reader-lib/read/lookup.h"
-#include "shm-layout/known_field.h"
 
 static struct known_field group_field = KNOWN_FIELD("group"), version_field = KNOWN_FIELD("version"),
 			  kind_field = KNOWN_FIELD("kind"), namespaced_field = KNOWN_FIELD("namespaced");
-
-static struct informer_text
-text_at(struct value descriptor, struct known_field *field)
-{
-	struct informer_text text = {"", 0};
-
-	value_string(known_field(descriptor, field), &text.data, &text.length);
-	return text;
-}
-
-static bool
-same(struct informer_text a, struct informer_text b)
-{
-	return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
-}
 
 /* The part of an apiVersion before its '/'; "" for the core group. */
 static struct informer_text
@@ -56,7 +41,8 @@ object_of_kind(const struct snapshot *s, const struct informer_text *api_version
 		struct value d = descriptor_at(s, i);
 		bool namespaced = true;
 
-		if (!d.at || !same(text_at(d, &kind_field), *kind) || !same(text_at(d, &group_field), group))
+		if (!d.at || !text_same(known_text(d, &kind_field), *kind) ||
+		    !text_same(known_text(d, &group_field), group))
 			continue;
 		value_bool(known_field(d, &namespaced_field), &namespaced);
 		r = object_at_key(s, i, ns->data, namespaced ? ns->length : 0, name->data, name->length,
@@ -72,6 +58,6 @@ kind_of_object(const struct snapshot *s, const struct informer_object *object, s
 {
 	struct value d = descriptor_at(s, object->entry_ & OBJECT_POSITION);
 
-	*ret_kind = (struct object_kind){text_at(d, &group_field), text_at(d, &version_field),
-					 text_at(d, &kind_field)};
+	*ret_kind = (struct object_kind){known_text(d, &group_field), known_text(d, &version_field),
+					 known_text(d, &kind_field)};
 }

@@ -3,7 +3,7 @@
  * Objects: labels, annotations and owners, by name and not by a compiled path.
  */
 #include "reader-lib/read/found_object.h"
-#include "shm-layout/known_field.h"
+#include "reader-lib/read/known_text.h"
 
 static struct known_field metadata = KNOWN_FIELD("metadata"), labels = KNOWN_FIELD("labels"),
 			  annotations = KNOWN_FIELD("annotations"), owners = KNOWN_FIELD("ownerReferences"),
@@ -57,34 +57,16 @@ informer_object_annotation(const struct informer_object *object, const char *key
 	return entry_of(object, &annotations, key, ret_data, ret_length);
 }
 
-/* A string of an owner reference; "" where it has none. */
-static struct informer_text
-text_of(struct value reference, struct known_field *field)
-{
-	struct informer_text text = {"", 0};
-
-	value_string(known_field(reference, field), &text.data, &text.length);
-	return text;
-}
-
-static bool
-flag_of(struct value reference, struct known_field *field)
-{
-	bool flag;
-
-	return value_bool(known_field(reference, field), &flag) && flag;
-}
-
 static struct informer_owner
 owner_of(struct value reference)
 {
 	return (struct informer_owner){
-		.api_version = text_of(reference, &api_version),
-		.kind = text_of(reference, &kind),
-		.name = text_of(reference, &name),
-		.uid = text_of(reference, &uid),
-		.controller = flag_of(reference, &controller),
-		.block_owner_deletion = flag_of(reference, &block),
+		.api_version = known_text(reference, &api_version),
+		.kind = known_text(reference, &kind),
+		.name = known_text(reference, &name),
+		.uid = known_text(reference, &uid),
+		.controller = known_flag(reference, &controller, false),
+		.block_owner_deletion = known_flag(reference, &block, false),
 	};
 }
 

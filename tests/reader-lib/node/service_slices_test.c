@@ -135,6 +135,22 @@ stop(void *context, const struct informer_object *service)
 	return 7;
 }
 
+/* A copy has no snapshot, so nothing is found beside it. */
+TEST(a_copy_leads_nowhere)
+{
+	struct informer_address address = {.size = sizeof(address)};
+	struct informer_object pod, copy, found;
+	char names[64] = "";
+
+	look(w, "pods.v1", "n", "a", &pod);
+	assert_int_equal(informer_object_copy(w->inf, &pod, &copy), 0);
+	assert_int_equal(informer_services_of(&copy, add_name, names), INFORMER_E_NO_RESOURCE);
+	assert_int_equal(informer_endpoints_of(&copy, add_endpoint, names), INFORMER_E_NO_RESOURCE);
+	assert_int_equal(informer_namespace_of(&copy, &found), INFORMER_E_NO_RESOURCE);
+	assert_int_equal(informer_by_address(copy.snapshot_, "10.0.0.1", 8, &address), -EINVAL);
+	informer_object_free(&copy);
+}
+
 TEST(the_caller_may_stop)
 {
 	struct informer_object pod;
