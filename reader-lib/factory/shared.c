@@ -174,6 +174,13 @@ shared_stop(struct informer_shared *shared)
 		return;
 	pthread_mutex_lock(&inf->run->wait_lock);
 	shared->group.stopped = true;
+	/* None begins another call, also while the first one below still has to return from its own. */
+	for (struct informer_handler *h = inf->run->handlers; h; h = h->next) {
+		if (!h->work || h->work->group != &shared->group)
+			continue;
+		h->removed = true;
+		atomic_store_explicit(&h->leave, true, memory_order_relaxed);
+	}
 	/* Handlers stay in the list until detach. */
 	for (struct informer_handler *h = inf->run->handlers; h; h = h->next) {
 		if (!h->work || h->work->group != &shared->group)
