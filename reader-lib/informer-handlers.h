@@ -296,6 +296,65 @@ struct informer_handler_stats {
 INFORMER_API int informer_handler_stats(const struct informer_handler *handler,
 					struct informer_handler_stats *stats);
 
+/* ---- parking ----------------------------------------------------------- */
+
+/*
+ * The answer to a parked key.
+ *
+ * context   of the options; parked: of informer_park()
+ * result    0; -ETIMEDOUT: the deadline came first; -ECANCELED: the handler was removed;
+ *           INFORMER_E_NO_INDEX: informerd has no index by which such a key is found
+ * object    the object, or its last state if it was deleted: informer_object_deleted(). NULL unless result is
+ *           0. Lent for the call. If its reads return INFORMER_E_EXPIRED, park the key again
+ */
+typedef void informer_answer(void *context, void *parked, int result, const struct informer_object *object);
+
+/*
+ * size       sizeof(struct informer_parking_options)
+ * resource   a name for informer_resource_open()
+ * by         what the keys are, as for informer_find()
+ * on_answer  called once for each parked key
+ * on_done    the last call; may be NULL
+ */
+struct informer_parking_options {
+	size_t size;
+	const char *resource;
+	enum informer_by by;
+	void *context;
+	informer_answer *on_answer;
+	void (*on_done)(void *context);
+};
+
+/*
+ * Add a handler that waits for objects by their keys: for an agent that meets a container, a Pod's UID or an
+ * address before the API server tells of it. informer_dispatch() or a thread of informer_run() calls
+ * on_answer; nothing is polled, and informerd does nothing for it.
+ *
+ * informer_remove_handler() removes the handler, informer_pause_handler() pauses it.
+ * informer_handler_stats() gives the parked keys in `keys`, the answers in `events`.
+ *
+ * Returns  0; -EINVAL; -ENOMEM; INFORMER_E_STOPPED after informer_stop()
+ */
+INFORMER_API int informer_add_parking(struct informer *informer,
+				      const struct informer_parking_options *options,
+				      struct informer_handler **ret_handler);
+
+/*
+ * Park a key: on_answer is called once for it, never from within this function. An object that is present, or
+ * that was deleted and is remembered (informer_find(3)), is the answer at the next turn. The same key may be
+ * parked several times.
+ *
+ * key         as informer_find()'s value; copied
+ * timeout_ms  until the deadline; negative: none; 0: on_answer comes after one look
+ * parked      passed to on_answer
+ * Returns     0; -EINVAL; -ENOMEM; INFORMER_E_STOPPED: the handler was removed
+ * Threads     any, also within on_answer
+ * Cost        some 200 bytes and the key's length. A commit costs the smaller of: a comparison of each
+ *             change with the keys, or a look-up of each key
+ */
+INFORMER_API int informer_park(struct informer_handler *handler, const char *key, size_t length,
+			       int timeout_ms, void *parked);
+
 /* ---- pulling ------------------------------------------------------------ */
 
 enum informer_change_kind {
@@ -390,13 +449,6 @@ INFORMER_API int informer_object_key(const struct informer_object *object, char 
 				     size_t *ret_length);
 
 /* ---- deleted objects ---------------------------------------------------- */
-
-enum informer_by {
-	INFORMER_BY_KEY,	  /* "namespace/name" or "name" */
-	INFORMER_BY_UID,
-	INFORMER_BY_IP,		  /* pods, also finished ones; hostNetwork pods are skipped */
-	INFORMER_BY_CONTAINER_ID, /* pods; with or without "containerd://" */
-};
 
 /*
  * Find an object that is present or was deleted a short while ago: log lines and flow records arrive after

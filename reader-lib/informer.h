@@ -688,6 +688,15 @@ INFORMER_API int informer_object_to_json(const struct informer_object *object,
 INFORMER_API int informer_object_json(const struct informer_object *object, char *buffer, size_t size,
 				      size_t *ret_length);
 
+/* By what an object is found: informer_find() (informer-handlers.h), and the waits below. */
+enum informer_by {
+	INFORMER_BY_KEY,	  /* "namespace/name" or "name" */
+	INFORMER_BY_UID,
+	INFORMER_BY_IP,		  /* pods, also finished ones; hostNetwork pods are skipped */
+	INFORMER_BY_CONTAINER_ID, /* pods; with or without "containerd://" */
+	INFORMER_BY_INDEX,	  /* "INDEX=VALUE": only for informer_wait_object() */
+};
+
 /* ---- waiting ------------------------------------------------------------ */
 
 /*
@@ -722,16 +731,18 @@ INFORMER_API int informer_wait_version(struct informer *informer, const char *re
  * Wait until an object is in a wanted state ("kubectl wait"). The state is checked now and after each commit;
  * the wait continues while informerd restarts.
  *
- * ns        NULL or "": cluster-scoped
+ * value     what the object is found by, terminated. Of several objects with an index's value, one must be as
+ *           wanted
  * met       called in this thread, without locks. object is NULL if the object does not exist (and the
  *           resource is synced). snapshot and object are lent for the call. Returns 1: as wanted; 0: not yet;
  *           negative: end the wait. met sees states, not changes: an object deleted and created again between
  *           two checks has another UID. met may do lookups, but must not wait
- * Returns   as above, or met's negative result
- * Cost      each commit wakes the thread for one lookup and one call
+ * Returns   as above; INFORMER_E_NO_INDEX; or met's negative result
+ * Cost      each commit wakes the thread for one lookup and one call. To wait for many objects at once:
+ *           informer_park() (informer-handlers.h)
  */
-INFORMER_API int informer_wait_object(struct informer *informer, const char *resource, const char *ns,
-				      const char *name,
+INFORMER_API int informer_wait_object(struct informer *informer, const char *resource, enum informer_by by,
+				      const char *value,
 				      int (*met)(void *context, const struct informer_snapshot *snapshot,
 						 const struct informer_object *object),
 				      void *context, int timeout_ms);

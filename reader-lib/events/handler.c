@@ -53,6 +53,8 @@ check_functions(const struct informer_handler_options *o)
 	return 0;
 }
 
+static const struct handler_kind changes_kind;
+
 int
 handler_work_new(struct informer *inf, const struct informer_handler_options *given,
 		 struct handler_work **ret_work)
@@ -65,6 +67,7 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 	w = memory_get(inf, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
+	w->kind = &changes_kind;
 	memcpy(&w->o, given, given->size < sizeof(w->o) ? given->size : sizeof(w->o));
 	r = w->o.resource ? informer_resource_open(inf, w->o.resource, &w->sub.resource) : -EINVAL;
 	if (r == 0)
@@ -108,6 +111,13 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 {
 	if (!w)
 		return;
+	w->kind->release(inf, w, in_child);
+	memory_put(inf, w);
+}
+
+static void
+release(struct informer *inf, struct handler_work *w, bool in_child)
+{
 	if (w->feed.inf)
 		feed_done(&w->feed, in_child);
 	known_keys_drop(inf, w->subject.spare);
@@ -115,7 +125,6 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 	memory_put(inf, w->changes);
 	informer_label_selector_free(w->labels);
 	informer_field_selector_free(w->fields);
-	memory_put(inf, w);
 }
 
 /*
@@ -180,8 +189,8 @@ take_items(struct informer_handler *h, bool at_once)
 	return r < 0 ? r : told;
 }
 
-int
-handler_turn(struct informer_handler *h)
+static int
+turn(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 	struct feed *f = &w->feed;
@@ -228,6 +237,27 @@ handler_turn(struct informer_handler *h)
 	return r < 0 ? r : did;
 }
 
+static bool
+due(const struct handler_work *w, uint64_t now_ns)
+{
+	return w->pending != 0 || now_ns >= w->due_ns || feed_due(&w->feed);
+}
+
+static uint64_t
+due_at(const struct handler_work *w)
+{
+	return w->due_ns;
+}
+
+static const struct handler_kind changes_kind = {
+	.turn = turn, .due = due, .due_at = due_at, .end = handler_release_values, .release = release};
+
+int
+handler_turn(struct informer_handler *h)
+{
+	return h->work->kind->turn(h);
+}
+
 bool
 handler_due(const struct informer_handler *h, uint64_t now_ns)
 {
@@ -239,7 +269,7 @@ handler_due(const struct informer_handler *h, uint64_t now_ns)
 		return true;
 	if (handler_leaves(h) || now_ns < h->retry_ns)
 		return false;
-	return w->pending != 0 || now_ns >= w->due_ns || feed_due(&w->feed);
+	return w->kind->due(w, now_ns);
 }
 
 uint64_t
@@ -249,5 +279,5 @@ handler_due_at(const struct informer_handler *h)
 		return UINT64_MAX;
 	if (h->retry_ns)
 		return h->retry_ns;
-	return h->work->due_ns;
+	return h->work->kind->due_at(h->work);
 }

@@ -46,6 +46,8 @@ struct handler_group {
 	const struct path_set *transform;
 };
 
+struct handler_work;
+
 /* What the handler was told under an object's name. */
 enum known_state {
 	KNOWN_ABSENT,  /* nothing */
@@ -68,8 +70,23 @@ struct known_subject {
 };
 
 /*
- * Everything that is freed with the handler.
+ * What a handler does: tell changes (handler.c), or answer parked keys (parking.c).
  *
+ * end      make the last calls but on_done
+ * release  free what is not part of struct handler_work
+ */
+struct handler_kind {
+	int (*turn)(struct informer_handler *h);
+	bool (*due)(const struct handler_work *w, uint64_t now_ns);
+	uint64_t (*due_at)(const struct handler_work *w);
+	void (*end)(struct informer_handler *h);
+	void (*release)(struct informer *inf, struct handler_work *w, bool in_child);
+};
+
+/*
+ * Everything that is freed with the handler. All below `sub` is for a handler that tells changes.
+ *
+ * parking       of a handler that answers parked keys, else NULL
  * group         the group of its shared informer; NULL: none
  * keys          what was told and is present
  * keys_short    a consumer's first episode is not over: keys told to an earlier process are missing
@@ -85,6 +102,8 @@ struct known_subject {
  * status_seen   hash of the status told last
  */
 struct handler_work {
+	const struct handler_kind *kind;
+	struct parking *parking;
 	struct informer_handler_options o;
 	struct handler_group *group;
 	struct subscription sub;
@@ -149,10 +168,10 @@ bool handlers_synced(const struct informer *inf, const void *group);
 int handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context),
 		  const void *context, int timeout_ms);
 
-/* Copy the options, compile the selectors. Fails with a message in the handle. */
+/* Copy the options of a handler that tells changes, compile the selectors. Fails with a message. */
 int handler_work_new(struct informer *inf, const struct informer_handler_options *given,
 		     struct handler_work **ret_work);
-/* Free what handler_work_new() made. The subscription was removed; the feed's ring is still mapped. */
+/* Free it; NULL is allowed. The subscription was removed; the feed's ring is still mapped. */
 void handler_work_free(struct informer *inf, struct handler_work *w, bool in_child);
 
 /*
@@ -246,8 +265,8 @@ void handler_tell_value_gone(struct informer_handler *h, struct known_key *entry
 /* For a resync: call on_value with the same value as old and new, if there is a value. */
 void handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, const struct object *o,
 			      const struct informer_object *object);
-/* Release all values and their keys without a call. */
-void handler_release_values(struct handler_work *w);
+/* Release all values and their keys: release() of the options is the only call. */
+void handler_release_values(struct informer_handler *h);
 
 /* ---- handler_keys.c: what was told, by key ---- */
 

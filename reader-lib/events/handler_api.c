@@ -18,7 +18,7 @@ int
 handler_add(struct informer *inf, const struct informer_handler_options *options, struct handler_group *group,
 	    struct informer_handler **ret_handler)
 {
-	struct informer_handler *h, **end;
+	struct informer_handler *h;
 	struct handler_work *w;
 	int r;
 
@@ -62,13 +62,9 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 		memory_put(inf, h);
 		return r;
 	}
-	for (end = &inf->run->handlers; *end; end = &(*end)->next)
-		;
-	*end = h;
-	inf->run->handler_count++;
 	if (ret_handler)
 		*ret_handler = h;
-	run_look_again(inf);
+	run_add(h);
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return 0;
 }

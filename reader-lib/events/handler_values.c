@@ -101,8 +101,9 @@ handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, c
 }
 
 void
-handler_release_values(struct handler_work *w)
+handler_release_values(struct informer_handler *h)
 {
+	struct handler_work *w = h->work;
 	struct known_key *e;
 
 	while ((e = (struct known_key *)(void *)key_table_take(&w->keys.table))) {

@@ -100,7 +100,7 @@ finish(struct informer *inf, struct informer_handler *h)
 	struct handler_work *w = h->work;
 
 	pthread_mutex_unlock(&inf->run->wait_lock);
-	handler_release_values(w);
+	w->kind->end(h);
 	if (w->o.on_done)
 		w->o.on_done(w->o.context);
 	pthread_mutex_lock(&inf->run->wait_lock);
@@ -144,8 +144,10 @@ arm_for_handlers(struct informer *inf)
 	/* Meets mapping_make_current(): the place was set before. */
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
 	uint32_t bits = ARMED_QUEUE |
-			(atomic_load_explicit(&inf->subscriptions->waits, memory_order_relaxed) ? ARMED_COMMIT
-												: 0);
+			(atomic_load_explicit(&inf->subscriptions->waits, memory_order_relaxed) ||
+					 atomic_load_explicit(&inf->run->parked, memory_order_relaxed)
+				 ? ARMED_COMMIT
+				 : 0);
 	_Atomic uint32_t *armed = m ? &mapping_place(m)->armed : NULL;
 
 	if (armed && (atomic_load_explicit(armed, memory_order_relaxed) & bits) != bits)
@@ -219,6 +221,18 @@ run_look_again(struct informer *inf)
 	}
 	if (!inf->run->running || is_due_outside(inf))
 		set_due(inf, true);
+}
+
+void
+run_add(struct informer_handler *h)
+{
+	struct informer_handler **end = &h->inf->run->handlers;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = h;
+	h->inf->run->handler_count++;
+	run_look_again(h->inf);
 }
 
 void

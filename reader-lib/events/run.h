@@ -35,6 +35,7 @@
  * outer       informer_fd(): the handle's epoll, and due
  * due         readable while a handler is due that no thread runs
  * alarm       in the handle's epoll: a handler becomes due by time
+ * parked      keys of all handlers that answer parked keys: wake us at commits
  */
 struct run {
 	pthread_mutex_t wait_lock;
@@ -58,6 +59,7 @@ struct run {
 	bool due_set;
 	int alarm;
 	uint64_t alarm_at;
+	_Atomic unsigned parked;
 };
 
 /*
@@ -73,6 +75,8 @@ int run_init(struct informer *inf);
  *       them
  */
 void run_lead(struct informer *inf, int ms, bool runs);
+/* locked. Append a new handler to the list: it is run from now on. */
+void run_add(struct informer_handler *h);
 /* locked. News came, or a handler was let go: make sure that a thread looks. */
 void run_wake(struct informer *inf);
 /* Run due handlers in this thread, each for a bounded time. Returns whether something was done or is left. */

@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "reader-lib/base/delay_heap.h"
 #include "reader-lib/base/key_table.h"
 #include "reader-lib/informer-workqueue.h"
-#include "reader-lib/workqueue/delay_heap.h"
 #include "reader-lib/workqueue/work_line.h"
 
 /* Durations, in buckets of powers of ten from 10 ns on. Buckets are not cumulative. */

@@ -198,7 +198,7 @@ TEST_CASE(null_handles_are_refused)
 	assert_int_equal(informer_wait_synced(NULL, "pods", 0), -22);
 	assert_int_equal(informer_wait_commit(NULL, NULL, 0), -22);
 	assert_int_equal(informer_wait_version(NULL, "pods", "1", 0), -22);
-	assert_int_equal(informer_wait_object(NULL, "pods", "n", "a", NULL, NULL, 0), -22);
+	assert_int_equal(informer_wait_object(NULL, "pods", INFORMER_BY_KEY, "n/a", NULL, NULL, 0), -22);
 	assert_int_equal(informer_arm(NULL, NULL), -22);
 	assert_int_equal(informer_error_text(-22, text, sizeof(text)), strlen(informer_strerror(-22)));
 	informer_free(NULL, NULL);

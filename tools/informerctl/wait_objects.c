@@ -208,9 +208,12 @@ static int
 wait_one(struct wait *w, const struct awaited *o)
 {
 	struct look look = {w, o, ""};
-	int r = informer_wait_object(w->get->inf, o->target->resource_name, o->ns, o->name, is_met, &look,
-				     left_ms(w));
+	char key[512]; /* no object has a longer one */
+	int r;
 
+	snprintf(key, sizeof(key), "%s%s%s", o->ns ? o->ns : "", o->ns && *o->ns ? "/" : "", o->name);
+	r = informer_wait_object(w->get->inf, o->target->resource_name, INFORMER_BY_KEY, key, is_met, &look,
+				 left_ms(w));
 	if (r == 0) {
 		get_add_kind(o->target, &w->out);
 		text_addf(&w->out, "%s condition met\n", o->name);

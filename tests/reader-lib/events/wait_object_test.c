@@ -53,7 +53,7 @@ is_as_wanted(void *context, const struct informer_snapshot *snap, const struct i
 static int
 wait_ms(struct wanted *w, int timeout_ms)
 {
-	return informer_wait_object(w->inf, "pods", "n", "a", is_as_wanted, w, timeout_ms);
+	return informer_wait_object(w->inf, "pods", INFORMER_BY_KEY, "n/a", is_as_wanted, w, timeout_ms);
 }
 
 static void *
@@ -106,9 +106,11 @@ TEST(a_condition_that_holds_needs_no_wait)
 	w.phase = "Failed";
 	assert_int_equal(wait_ms(&w, 0), -ETIMEDOUT);
 	assert_error_text(-ETIMEDOUT, "after 0 ms still: pods n/a: it is there, and not as it is waited for");
-	assert_int_equal(informer_wait_object(w.inf, "pods", "n", "b", is_as_wanted, &w, 0), -ETIMEDOUT);
+	assert_int_equal(informer_wait_object(w.inf, "pods", INFORMER_BY_KEY, "n/b", is_as_wanted, &w, 0),
+			 -ETIMEDOUT);
 	assert_error_text(-ETIMEDOUT, "pods n/b: it is not there");
-	assert_int_equal(informer_wait_object(w.inf, "nodes", NULL, "b", is_as_wanted, &w, 1), -ETIMEDOUT);
+	assert_int_equal(informer_wait_object(w.inf, "nodes", INFORMER_BY_KEY, "b", is_as_wanted, &w, 1),
+			 -ETIMEDOUT);
 	assert_error_text(-ETIMEDOUT, "nodes b: informerd does not cache it");
 	informer_detach(w.inf);
 }
@@ -200,8 +202,47 @@ TEST(the_caller_may_end_the_wait)
 	put(fx, "a", "u-1", "Running");
 	w.inf = broker_fixture_attach(fx, 0);
 	assert_int_equal(wait_ms(&w, -1), -ENOTSUP);
-	assert_int_equal(informer_wait_object(w.inf, NULL, "n", "a", is_as_wanted, &w, 0), -EINVAL);
-	assert_int_equal(informer_wait_object(w.inf, "pods", "n", NULL, is_as_wanted, &w, 0), -EINVAL);
-	assert_int_equal(informer_wait_object(w.inf, "pods", "n", "a", NULL, &w, 0), -EINVAL);
+	assert_int_equal(informer_wait_object(w.inf, NULL, INFORMER_BY_KEY, "n/a", is_as_wanted, &w, 0),
+			 -EINVAL);
+	assert_int_equal(informer_wait_object(w.inf, "pods", INFORMER_BY_KEY, NULL, is_as_wanted, &w, 0),
+			 -EINVAL);
+	assert_int_equal(informer_wait_object(w.inf, "pods", INFORMER_BY_KEY, "n/a", NULL, &w, 0), -EINVAL);
+	informer_detach(w.inf);
+}
+
+/* The object may be named by its UID or by an index's value; of several objects one is enough. */
+TEST(an_object_is_awaited_by_other_keys_than_its_name)
+{
+	struct wanted w = {.phase = "Running"}, gone = {0};
+
+	broker_fixture_start(fx);
+	put(fx, "a", "u-1", "Running");
+	w.inf = gone.inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(informer_wait_object(w.inf, "pods", INFORMER_BY_UID, "u-1", is_as_wanted, &w, 0), 0);
+	assert_int_equal(
+		informer_wait_object(w.inf, "pods", INFORMER_BY_INDEX, "namespace=n", is_as_wanted, &w, 0),
+		0);
+	put(fx, "a", "u-1", "Pending");
+	assert_int_equal(
+		informer_wait_object(w.inf, "pods", INFORMER_BY_INDEX, "namespace=n", is_as_wanted, &w, 0),
+		-ETIMEDOUT);
+	put(fx, "b", "u-2", "Running");
+	put(fx, "c", "u-3", "Pending");
+	assert_int_equal(
+		informer_wait_object(w.inf, "pods", INFORMER_BY_INDEX, "namespace=n", is_as_wanted, &w, 0),
+		0);
+	assert_string_equal(w.uid, "u-2");
+	broker_fixture_delete(fx, "n", "a");
+	assert_int_equal(informer_wait_object(w.inf, "pods", INFORMER_BY_UID, "u-1", is_as_wanted, &gone, 0),
+			 0);
+	assert_int_equal(
+		informer_wait_object(w.inf, "pods", INFORMER_BY_INDEX, "namespace=x", is_as_wanted, &gone, 0),
+		0);
+	assert_int_equal(
+		informer_wait_object(w.inf, "pods", INFORMER_BY_INDEX, "nothing", is_as_wanted, &w, 0),
+		-EINVAL);
+	assert_error_text(-EINVAL, "an index and a value are expected");
+	assert_int_equal(informer_wait_object(w.inf, "pods", INFORMER_BY_INDEX, "no=x", is_as_wanted, &w, -1),
+			 INFORMER_E_NO_INDEX);
 	informer_detach(w.inf);
 }

@@ -3,8 +3,8 @@
  * A heap of items that each wait for a time; the first to be ready is on top. Of two items with the same
  * time, the one pushed first comes first.
  */
-#ifndef READER_LIB_WORKQUEUE_DELAY_HEAP_H
-#define READER_LIB_WORKQUEUE_DELAY_HEAP_H
+#ifndef READER_LIB_BASE_DELAY_HEAP_H
+#define READER_LIB_BASE_DELAY_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "reader-lib/workqueue/delay_heap.h"
+#include "reader-lib/base/delay_heap.h"
 
 #define FIRST_CAPACITY 64u
 
