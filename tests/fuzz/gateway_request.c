@@ -35,7 +35,7 @@ set_up(void)
 {
 	static struct api_share lists = {.most = (size_t)256 << 20};
 	struct gw_router_options options = {
-		.hooks = {.check = allow}, .await_ms = 1, .bookmark_ms = 1, .lists = &lists};
+		.hooks = {.check = allow}, .node = "n1", .await_ms = 1, .bookmark_ms = 1, .lists = &lists};
 	struct gw_listener_options here = {.name = "fuzz", .body_bytes = 4096, .header_seconds = 1};
 	char *error = NULL;
 

@@ -27,6 +27,8 @@ ALLOWED = {
     "other": lambda a: a.get("resource") == "pods",
     "tenant": lambda a: (a.get("resource"), a.get("namespace")) == ("pods", "default"),
     "keeper": lambda a: True,
+    "agent": lambda a: (a.get("verb"), a.get("resource"), a.get("subresource")) == ("get", "nodes", "pods"),
+    "old-agent": lambda a: (a.get("verb"), a.get("resource"), a.get("subresource")) == ("get", "nodes", "proxy"),
 }
 never = threading.Event()
 

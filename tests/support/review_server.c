@@ -136,13 +136,17 @@ grants(const struct review_grant *g, const cJSON *spec)
 	const cJSON *of = cJSON_GetObjectItemCaseSensitive(spec, "resourceAttributes"),
 		    *path = cJSON_GetObjectItemCaseSensitive(spec, "nonResourceAttributes"),
 		    *field = cJSON_GetObjectItemCaseSensitive(of, "fieldSelector");
+	const char *subresource = text_of(of, "subresource");
+	char resource[256];
 
+	snprintf(resource, sizeof(resource), "%s%s%s", text_of(of, "resource"), *subresource ? "/" : "",
+		 subresource);
 	if (!is_for(g, spec))
 		return false;
 	if (path)
 		return g->path && is_like(g->path, text_of(path, "path"));
 	return !g->path && is_like(g->verb, text_of(of, "verb")) && is_like(g->group, text_of(of, "group")) &&
-	       is_like(g->resource, text_of(of, "resource")) &&
+	       is_like(g->resource, resource) &&
 	       is_like(g->namespace_, text_of(of, "namespace")) && is_like(g->name, text_of(of, "name")) &&
 	       is_like(g->field, text_of(field, "rawSelector"));
 }

@@ -13,7 +13,7 @@ struct review_token {
 	const char *token, *user, *group, *audience;
 };
 
-/* A grant; "*" and NULL match anything, also names of users and groups. */
+/* A grant; "*" and NULL match anything, also names of users and groups. resource: "pods", "pods/log" */
 struct review_grant {
 	const char *who; /* a user, or a group */
 	const char *verb, *group, *resource, *namespace_, *name;

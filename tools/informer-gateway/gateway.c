@@ -155,7 +155,7 @@ is_too_early(const struct gateway *g, struct gw_exchange *x)
 
 	if (g->arena->known || x->api.resource ||
 	    (x->api.path->place != API_DISCOVERY &&
-	     (x->api.path->place != API_RESOURCE || listener->pass_through)))
+	     (x->api.path->place != API_RESOURCE || (listener->pass_through && !x->node))))
 		return false;
 	api_status_not_ready(&x->api.status);
 	gw_reply_status(x);
@@ -176,7 +176,7 @@ check_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 	const struct gateway *g = ctx;
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
-	x->reads.newest_elsewhere = listener->strict;
+	x->reads.newest_elsewhere = listener->strict && !x->node;
 	x->reads.narrow = listener->narrow;
 	gw_gatekeeper_check(g->keeper, x, next);
 }
@@ -244,6 +244,7 @@ open_front(struct gateway *g)
 	};
 	const struct gw_router_options router = {
 		.source = gw_arena_source(g->arena),
+		.node = g->config->node_name,
 		.hooks = {.ctx = g,
 			  .check = check_hook,
 			  .elsewhere = elsewhere_hook,
@@ -408,6 +409,7 @@ begin(struct gateway *g, char **ret_error)
 	for (size_t i = 0; i < g->config->listener_count; i++)
 		if ((r = open_listener(g, &g->config->listeners[i], ret_error)) < 0)
 			return r;
+	log_info("GET /pods lists the pods of node %s", g->config->node_name);
 	watch_signals(g);
 	return 0;
 }

@@ -128,7 +128,9 @@ list_make_head(struct api_list *list)
 	api_buf_put(&list->own, "", 0);
 	if (list->as_events)
 		return;
-	api_buf_printf(&meta, "\"resourceVersion\":\"%" PRIu64 "\"", list->rv);
+	api_buf_put(&meta, "", 0);
+	if (!list->form.shape.unversioned)
+		api_buf_printf(&meta, "\"resourceVersion\":\"%" PRIu64 "\"", list->rv);
 	if (list->token.len)
 		api_buf_printf(&meta, ",\"continue\":\"%s\"", list->token.data);
 	if (list->token.len && list->left)

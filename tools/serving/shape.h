@@ -21,6 +21,7 @@ struct api_shape {
 	enum api_row_object rows;
 	bool protobuf; /* else JSON */
 	bool bare;     /* without metadata.managedFields: drop=metadata.managedFields, KEP-5958 */
+	bool unversioned; /* a list without an RV, as the kubelet's; set by the server */
 };
 
 /* The shapes a server offers. */

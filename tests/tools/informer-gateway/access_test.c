@@ -55,6 +55,52 @@ ACCESS_TEST(the_api_server_decides_for_tokens)
 	}
 }
 
+static enum gw_outcome
+ask_of_node(struct access_world *w, const char *authorization, const char *node)
+{
+	const struct gw_attributes list = access_world_pods("list", "", ""),
+				   alternatives[] = {
+					   {"get", "", "v1", "nodes", "pods", "", node, "", "", ""},
+					   {"get", "", "v1", "nodes", "proxy", "", node, "", "", ""},
+				   };
+	struct gw_question question = {.listener = w->tokens,
+				       .attributes = &list,
+				       .alternatives = alternatives,
+				       .alternative_count = 2,
+				       .authorization = authorization};
+
+	(void)gw_access_ask(w->access, &question, access_world_decided, w);
+	review_server_answer(&w->server);
+	return w->got.outcome;
+}
+
+/* Of several alternatives one must be allowed. They are reviewed in order, up to the first that is. */
+ACCESS_TEST(one_of_the_alternatives_must_be_allowed)
+{
+	assert_int_equal(ask_of_node(w, "Bearer t-viewer", "n1"), GW_ACCESS_ALLOWED);
+	assert_int_equal(w->server.access_reviews, 1);
+	assert_int_equal(ask_of_node(w, "Bearer t-monitor", "n1"), GW_ACCESS_ALLOWED);
+	assert_int_equal(w->server.access_reviews, 3);
+	assert_int_equal(ask_of_node(w, "Bearer t-monitor", "n1"), GW_ACCESS_ALLOWED);
+	assert_int_equal(w->server.access_reviews, 3); /* both decisions are remembered */
+	assert_int_equal(ask_of_node(w, "Bearer t-monitor", "n2"), GW_ACCESS_FORBIDDEN);
+	assert_int_equal(w->server.access_reviews, 5);
+	/* the scope bounds what is served, which are pods */
+	assert_int_equal(gw_take_rule(&w->tokens->scope, "nodes/pods,nodes/proxy,services", NULL), 0);
+	assert_int_equal(ask_of_node(w, "Bearer t-viewer", "n1"), GW_ACCESS_FORBIDDEN);
+	assert_int_equal(gw_take_rule(&w->tokens->scope, "pods", NULL), 0);
+	assert_int_equal(ask_of_node(w, "Bearer t-viewer", "n1"), GW_ACCESS_ALLOWED);
+}
+
+/* A review without an answer is no refusal: the next alternative is not asked. */
+ACCESS_TEST(an_alternative_without_an_answer_ends_the_check)
+{
+	assert_int_equal(ask_of_node(w, "Bearer t-viewer", "n1"), GW_ACCESS_ALLOWED);
+	w->server.code = 500;
+	assert_int_equal(ask_of_node(w, "Bearer t-viewer", "n2"), GW_ACCESS_UNAVAILABLE);
+	assert_int_equal(w->server.access_reviews, 2);
+}
+
 /* A scope limits what reviews can allow. The API server is not asked about a request outside the scope. */
 ACCESS_TEST(a_scope_limits_what_tokens_may_ask)
 {

@@ -4,6 +4,7 @@
 static const struct review_token tokens[] = {
 	{"t-admin", "admin", "ops", NULL},
 	{"t-viewer", "viewer", NULL, NULL},
+	{"t-monitor", "monitor", NULL, NULL},
 	{"t-node", "system:node:n1", "system:nodes", NULL},
 	{"t-agent", "system:serviceaccount:kube-system:agent", NULL, "informer-gateway"},
 	{"t-other", "somebody", NULL, "vault"},
@@ -18,6 +19,8 @@ static const struct review_grant grants[] = {
 	{"system:nodes", NULL, "", "pods", "", NULL, "spec.nodeName=n1", NULL},
 	{"system:authenticated", "get", NULL, NULL, NULL, NULL, NULL, "/api"},
 	{"system:serviceaccount:kube-system:agent", "get", "", "pods", NULL, NULL, NULL, NULL},
+	{"viewer", "get", "", "nodes/pods", "", "n1", NULL, NULL},
+	{"monitor", "get", "", "nodes/proxy", "", "n1", NULL, NULL},
 	{0},
 };
 

@@ -78,6 +78,8 @@ handle(struct gw_exchange *x, void *ctx)
 		x->api.resource = &pods;
 	if (strcmp(x->api.url, web) == 0)
 		x->api.namespace_ = "web";
+	if (api_request_has(&x->api, "ofNode"))
+		x->node = "n1";
 	gw_gatekeeper_check(gate->keeper, x, serve);
 }
 
@@ -167,6 +169,10 @@ review(struct gate *gate, struct caller *c, const char *request, const char *ans
 #define WITH(token, method, path)                                                                            \
 	method " " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\n\r\n"
 
+#define AS(token, path)                                                                                      \
+	"GET " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\nimpersonate-USER: "          \
+	"eve\r\n\r\n"
+
 /* Each verdict has its message, its code and its audit line. None of them contains a token. */
 TEST(each_verdict_has_its_message_and_line)
 {
@@ -202,9 +208,39 @@ TEST(each_verdict_has_its_message_and_line)
 	assert_null(strstr(log, "t-nobody"));
 }
 
-#define AS(token, path)                                                                                      \
-	"GET " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\nimpersonate-USER: "          \
-	"eve\r\n\r\n"
+/* GET /pods is reviewed and refused as by the kubelet, and never passed on. */
+TEST(pods_of_the_node_are_reviewed_as_by_the_kubelet)
+{
+	struct gw_listener_config *l;
+	struct caller *c;
+	const char *log;
+
+	l = open_gate(gate, GW_PROFILE_TOKENS, NULL);
+	c = call_tcp(&gate->g);
+	review(gate, c, WITH("t-viewer", "GET", "/api/v1/pods?ofNode"), "served");
+	review(gate, c, WITH("t-monitor", "GET", "/api/v1/pods?ofNode"), "served");
+	/* permission to list the node's pods is not enough, as at the kubelet */
+	gate->w.server.reason = "no rule has it";
+	review(gate, c, WITH("t-node", "GET", "/api/v1/pods?ofNode&fieldSelector=spec.nodeName%3Dn1"),
+	       "Forbidden (user=system:node:n1, verb=get, resource=nodes, subresource(s)=[pods proxy]): no "
+	       "rule has it");
+	l->pass_through = true;
+	review(gate, c, AS("t-admin", "/api/v1/pods?ofNode"), "impersonation is the API server's to decide");
+	log = close_gate(gate);
+	assert_non_null(strstr(log, "\"user\":\"monitor\",\"verb\":\"list\",\"resource\":\"pods\","));
+}
+
+/* Where no token is reviewed, the scope decides on GET /pods as on other lists of pods. */
+TEST(pods_of_the_node_need_pods_in_the_scope)
+{
+	struct gw_listener_config *l = open_gate(gate, GW_PROFILE_UNIX, "pods?namespaces=web");
+	struct caller *c = call_unix(&gate->g);
+
+	gw_ids_add(&l->uids, (uint32_t)getuid());
+	review(gate, c, GET("/api/v1/pods?ofNode"), "at the cluster scope: it is not in the scope of");
+	assert_int_equal(gw_take_rule(&l->scope, "pods", NULL), 0);
+	review(gate, c, GET("/api/v1/pods?ofNode"), "served");
+}
 
 /* A request that impersonates is never answered from the arena. It is passed on where that is configured. */
 TEST(impersonation_is_never_answered_from_the_arena)

@@ -145,7 +145,8 @@ TEST_CASE(one_listener_is_said_by_flags)
 	struct gw_config config;
 
 	assert_null(parse("--listen unix:/run/g.sock --allow-uid=0 --allow-uid=7 --allow pods?namespaces=web "
-			  "--allow=/metrics --server https://x --log-level=debug --goaway-chance=0.02",
+			  "--node-name n7 --allow=/metrics --server https://x --log-level=debug "
+			  "--goaway-chance=0.02",
 			  &config));
 	l = &config.listeners[0];
 	assert_string_equal(l->name, "unix:/run/g.sock");
@@ -154,9 +155,34 @@ TEST_CASE(one_listener_is_said_by_flags)
 	assert_int_equal(l->mode, 0660);
 	assert_int_equal(l->inherit_fd, -1);
 	assert_string_equal(config.server.server, "https://x");
+	assert_string_equal(config.node_name, "n7");
 	assert_int_equal(config.log_level, LOG_LEVEL_DEBUG);
 	assert_true(config.goaway_chance > 0.0199 && config.goaway_chance < 0.0201);
 	gw_config_done(&config);
+}
+
+/* Without --node-name the node is $NODE_NAME, else the host, whose name the kubelet writes in lower case. */
+TEST_CASE(the_node_is_named_by_the_environment_or_the_host)
+{
+	char host[256] = "", *before = getenv("NODE_NAME") ? strdup(getenv("NODE_NAME")) : NULL;
+	struct gw_config config;
+
+	setenv("NODE_NAME", "n8", 1);
+	assert_null(parse("--listen 127.0.0.1:1 --insecure-loopback --allow pods", &config));
+	assert_string_equal(config.node_name, "n8");
+	gw_config_done(&config);
+	setenv("NODE_NAME", "", 1);
+	assert_null(parse("--listen 127.0.0.1:1 --insecure-loopback --allow pods", &config));
+	assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+	assert_true(strcasecmp(config.node_name, host) == 0);
+	for (const char *c = config.node_name; *c; c++)
+		assert_false(*c >= 'A' && *c <= 'Z');
+	gw_config_done(&config);
+	if (before)
+		setenv("NODE_NAME", before, 1);
+	else
+		unsetenv("NODE_NAME");
+	free(before);
 }
 
 static const char file[] = "listeners: [{listen: '127.0.0.1:1', profile: insecure-loopback, scope: [pods]}]\n"

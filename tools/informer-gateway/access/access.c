@@ -30,6 +30,7 @@ struct gw_check {
 	void *ctx;
 	struct gw_waiter waiter;
 	struct gw_identity *identity; /* the token's identity; NULL: not known yet */
+	unsigned alternative; /* the one under review */
 	uint64_t made_ms;
 	bool *over; /* set when the check is freed within gw_access_ask() */
 };
@@ -154,6 +155,8 @@ is_to_be_asked(struct gw_check *check, struct gw_memo *memo, const uint8_t diges
 
 /* ---- decisions ---- */
 
+static void ask_review(struct gw_check *check);
+
 static void
 decided(void *ctx, const struct gw_decision *decision)
 {
@@ -161,6 +164,12 @@ decided(void *ctx, const struct gw_decision *decision)
 
 	if (decision->made_ms < check->made_ms)
 		check->made_ms = decision->made_ms;
+	if (decision->outcome == GW_ACCESS_FORBIDDEN &&
+	    check->alternative + 1 < check->question.alternative_count) {
+		check->alternative++;
+		ask_review(check);
+		return;
+	}
 	finish(check, decision->outcome, check->identity, decision->reason);
 }
 
@@ -174,20 +183,28 @@ is_in_scope(const struct gw_listener_config *listener, const struct gw_attribute
 }
 
 static void
-ask_decision(struct gw_check *check)
+ask_review(struct gw_check *check)
 {
 	struct gw_access *access = check->access;
 	const struct gw_question *q = &check->question;
+	const struct gw_attributes *a = q->alternative_count ? &q->alternatives[check->alternative]
+							     : q->attributes;
 	uint8_t digest[GW_DIGEST];
 
-	if (!q->past_scope && !is_in_scope(q->listener, q->attributes)) {
-		finish(check, GW_ACCESS_FORBIDDEN, check->identity, OUT_OF_SCOPE);
-		return;
-	}
-	gw_attributes_digest(q->attributes, check->identity->key, GW_DIGEST, access->secret, digest);
+	gw_attributes_digest(a, check->identity->key, GW_DIGEST, access->secret, digest);
 	if (is_to_be_asked(check, access->decisions, digest, decided))
-		gw_ask_decision(&access->asker, review_for(q), access->decisions, digest, check->identity,
-				q->attributes);
+		gw_ask_decision(&access->asker, review_for(q), access->decisions, digest, check->identity, a);
+}
+
+static void
+ask_decision(struct gw_check *check)
+{
+	const struct gw_question *q = &check->question;
+
+	if (!q->past_scope && !is_in_scope(q->listener, q->attributes))
+		finish(check, GW_ACCESS_FORBIDDEN, check->identity, OUT_OF_SCOPE);
+	else
+		ask_review(check);
 }
 
 /* ---- identities ---- */

@@ -11,6 +11,8 @@
  * and the listener's audiences. The key for a decision covers the whole identity and the whole request. A
  * question with more than GW_QUESTION_MAX bytes of text is reviewed each time.
  *
+ * A question may have alternatives: reviews ask for these, and the attributes are for the scope alone.
+ *
  * Threads   the loop's
  */
 #ifndef TOOLS_INFORMER_GATEWAY_ACCESS_ACCESS_H
@@ -29,6 +31,9 @@ void gw_access_free(struct gw_access *access);
 struct gw_question {
 	const struct gw_listener_config *listener;
 	const struct gw_attributes *attributes;
+	/* reviewed instead of the attributes, in this order, until one is allowed; count 0: none */
+	const struct gw_attributes *alternatives;
+	unsigned alternative_count;
 	const char *authorization; /* the header; NULL: there was none */
 	struct gw_identity *peer;  /* the identity from the connection; NULL: none */
 	uint64_t client;           /* gw_peer_key() of the client */

@@ -28,6 +28,7 @@ struct gw_hooks {
 struct gw_router_options {
 	struct gw_source source;
 	struct gw_hooks hooks;
+	const char *node;        /* whose pods GET /pods lists; required */
 	unsigned await_ms;       /* longest wait for an RV that is not cached yet; 0: 3 s */
 	unsigned bookmark_ms;    /* between two bookmarks of a watch; 0: 60 s */
 	struct api_share *lists; /* counts the memory of lists in progress */

@@ -120,9 +120,9 @@ make_key(const struct gw_exchange *x, bool events, bool gzip)
 	/* pages are not shared; a list with RV 0 ignores its limit */
 	if (!events && query->limit && !(query->rv_given && query->rv == 0))
 		return NULL;
-	api_buf_printf(&key, "%u %d %s %d %d %d %d %d %d", x->api.resource->index, shape->kind,
+	api_buf_printf(&key, "%u %d %s %d %d %d %d %d %d %d", x->api.resource->index, shape->kind,
 		       shape->version ? shape->version : "", shape->rows, shape->protobuf, shape->bare,
-		       events, events && query->bookmarks, gzip);
+		       shape->unversioned, events, events && query->bookmarks, gzip);
 	/* clients choose these texts, with any bytes: the lengths keep keys unambiguous */
 	labels = labels ? labels : "";
 	api_buf_printf(&key, " %zu %zu\n%s\n%s\n%s\n%s", ns_length, strlen(labels), x->api.resource->version,
@@ -166,6 +166,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, boo
 		b->namespace_ = api_strndup(x->api.namespace_, strlen(x->api.namespace_));
 	b->request.namespace_ = b->namespace_;
 	b->request.path = NULL; /* belongs to the exchange */
+	b->request.value = NULL;
 	TAILQ_INSERT_HEAD(&bodies->list, b, link);
 	bodies->count++;
 	r = gw_read_open(x, &b->store);

@@ -82,6 +82,7 @@ gw_read_begin(struct gw_exchange *x)
 		gw_reply_status(x);
 		return 0;
 	}
+	x->api.shape.unversioned = x->node != NULL;
 	route->metadata_only = route->store->metadata_only && x->api.shape.kind != API_PARTIAL &&
 			       x->api.shape.kind != API_PARTIAL_LIST;
 	/* only the server that answered the first page can continue a list */

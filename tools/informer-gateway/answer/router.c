@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-gateway/answer/kubelet_paths.h"
 #include "tools/informer-gateway/answer/list_body.h"
 #include "tools/informer-gateway/answer/routing.h"
 #include "tools/serving/answer.h"
@@ -80,7 +81,8 @@ elsewhere(struct gw_exchange *x)
 	/* without a token, say what is cached; the API server would only say that the token is missing */
 	bool here = (route->partial || route->metadata_only) && !api_request_header(&x->api, "Authorization");
 
-	if (here || !hooks->elsewhere || !hooks->elsewhere(hooks->ctx, x))
+	/* the API server does not have GET /pods */
+	if (x->node || here || !hooks->elsewhere || !hooks->elsewhere(hooks->ctx, x))
 		no_page(x);
 }
 
@@ -159,6 +161,7 @@ route_done(struct gw_exchange *x)
 		route->store->close(route->store);
 	api_query_done(&route->query);
 	api_buf_done(&route->key);
+	api_buf_done(&route->pods_of_node);
 	api_path_done(&route->path);
 	free(route);
 	x->route = NULL;
@@ -176,6 +179,8 @@ gw_router_handle(struct gw_exchange *x, void *ctx)
 	x->done = route_done;
 	x->api.offer = (struct api_offer){.protobuf = true, .drop = true};
 	x->api.watch_list = true;
+	if (gw_kubelet_path(x))
+		return;
 	api_path_parse(x->api.url, &route->path);
 	api_request_locate(&x->api, &route->path, router->options.source.registry);
 	route->list = x->api.resource && !x->api.name;

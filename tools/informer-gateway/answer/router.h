@@ -4,6 +4,7 @@
  *
  *   /version /healthz /livez /readyz /metrics, discovery   pages (hooks->page first)
  *   /api/v1/..., /apis/GROUP/VERSION/...                   cached resources: get, list, watch
+ *   /pods, /runningpods                                    the kubelet's paths (kubelet_paths.h)
  *   everything else                                        hooks->elsewhere
  *
  * Access is checked before anything but the request's form is looked at: parse -> check -> serve.

@@ -28,6 +28,7 @@ struct gw_route {
 	uint64_t until_ms;      /* … until this time; then next is called */
 	gw_next *next;
 	struct api_buf key; /* GET by name: "namespace/name", or "name" */
+	struct api_buf pods_of_node; /* the field selector of GET /pods */
 	bool list;          /* LIST or WATCH; else a GET by name */
 	bool watch;
 	bool partial;       /* only a part of the resource is cached, and the request needs more … */

@@ -2,11 +2,13 @@
 /* Configuration: defaults, words and numbers; see gateway_config.h. */
 #include "tools/informer-gateway/config/gateway_config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/serving/buf.h"
 #include "writer/base/message.h"
@@ -22,10 +24,26 @@ static const char *const profiles[] = {
 
 /* ---- creating and freeing ---- */
 
+/* $NODE_NAME, or this host's name in lower case, which is the kubelet's default. */
+static char *
+default_node_name(void)
+{
+	const char *name = getenv("NODE_NAME");
+	char host[256] = "";
+
+	if (name && *name)
+		return api_strndup(name, strlen(name));
+	gethostname(host, sizeof(host) - 1);
+	for (char *c = host; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return api_strndup(host, strlen(host));
+}
+
 void
 gw_config_init(struct gw_config *config)
 {
 	*config = (struct gw_config){
+		.node_name = default_node_name(),
 		.limits = {.connections = 12000,
 			   .connections_by_client = 10000,
 			   .requests_by_identity = 256,
@@ -78,6 +96,7 @@ void
 gw_config_done(struct gw_config *config)
 {
 	free(config->socket);
+	free(config->node_name);
 	server_choice_done(&config->server);
 	for (size_t i = 0; i < config->listener_count; i++)
 		gw_listener_config_done(&config->listeners[i]);

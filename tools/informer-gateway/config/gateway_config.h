@@ -65,6 +65,7 @@ struct gw_access_config {
 
 struct gw_config {
 	char *socket; /* informerd's; NULL: the default */
+	char *node_name; /* the node whose pods GET /pods lists */
 	struct kubeconfig_choice server;
 	struct gw_listener_config *listeners;
 	size_t listener_count;

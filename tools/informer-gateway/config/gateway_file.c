@@ -180,6 +180,7 @@ static const struct yaml_field audit[] = {{"file", .take = take_audit_file, AT(a
 static const struct yaml_field fields[] = {
 	SERVER_CHOICE_FIELDS(struct gw_config, server),
 	{"socket", YAML_STRING, AT(socket)},
+	{"nodeName", YAML_STRING, AT(node_name)},
 	{"listeners", YAML_LIST(listener, "a list (- listen: 127.0.0.1:8443)")},
 	{"limits", YAML_MAPPING(limits, "a mapping with connections and so on")},
 	{"access", YAML_MAPPING(access_, "a mapping with keepAllowed and so on")},

@@ -68,6 +68,8 @@ static const struct flag table_rows[] = {
 	{"config", 0, "FILE", "informer-gateway.yaml(5)", FLAG_TEXT(struct flags, file)},
 	FLAG_HEADING("The arena, and the API server, as whom reviews are asked"),
 	{"socket", 0, "PATH", "informerd's", COPY(socket)},
+	{"node-name", 0, "NAME", "the node of GET /pods; default: $NODE_NAME, or this host's name",
+	 FLAG_COPY(struct flags, config.node_name)},
 	{"kubeconfig", 0, "FILE", "this file alone", COPY(server.kubeconfig)},
 	{"context", 0, "NAME", "of the kubeconfig", COPY(server.context)},
 	{"server", 's', "URL", "the API server", COPY(server.server)},

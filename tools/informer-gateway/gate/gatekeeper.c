@@ -33,6 +33,7 @@ struct entry {
 	const struct gw_listener_config *listener;
 	char name[GW_NAME_MAX];
 	struct gw_attributes attributes;
+	struct gw_attributes kubelets_own[2]; /* what the kubelet has reviewed for GET /pods */
 	bool resource;     /* the attributes are of a resource */
 	bool kubelets;     /* a subresource that the kubelet serves, as log */
 	bool impersonates; /* has an Impersonate- header */
@@ -121,6 +122,24 @@ read_attributes(struct entry *entry)
 							 : "post";
 }
 
+/*
+ * GET /pods is reviewed as by the kubelet (KEP-2862). Its other attributes, those of the list, are for the
+ * scope, the limits and the audit line.
+ *
+ * Source  k8s.io/kubernetes/pkg/kubelet/server/auth.go
+ */
+static void
+set_kubelets_own(struct entry *entry)
+{
+	static const char *const subresources[] = {"pods", "proxy"};
+
+	for (unsigned i = 0; i < 2; i++)
+		entry->kubelets_own[i] = (struct gw_attributes){
+			"get", "", "v1", "nodes", subresources[i], "", entry->x->node, "", "", ""};
+	entry->question.alternatives = entry->kubelets_own;
+	entry->question.alternative_count = 2;
+}
+
 /* ---- refusing ---- */
 
 /* x->api.status must be set. */
@@ -146,7 +165,10 @@ refuse(struct entry *entry, enum gw_outcome outcome, const char *why)
 static void
 refuse_forbidden(struct entry *entry, const char *user, const char *reason)
 {
-	gw_refuse_forbidden(&entry->x->api.status, &entry->attributes, user, reason);
+	if (entry->x->node && gw_access_is_reviewed(entry->listener))
+		gw_refuse_pods_of_node(&entry->x->api.status, user, reason);
+	else
+		gw_refuse_forbidden(&entry->x->api.status, &entry->attributes, user, reason);
 	entry->reason = api_strndup(reason, strlen(reason));
 	refuse_with(entry, "forbidden", entry->reason);
 }
@@ -324,7 +346,7 @@ static void
 check_connection(struct entry *entry, bool bearer)
 {
 	struct gw_exchange *x = entry->x;
-	bool goes_there = passes(entry, bearer);
+	bool goes_there = !x->node && passes(entry, bearer);
 	/* upgrades are refused with the API server's URL, which only reviewed callers may learn */
 	bool reviewed = gw_request_upgrades(x->api.connection) && gw_access_is_reviewed(entry->listener);
 	struct gw_check *check;
@@ -367,6 +389,8 @@ gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
 					       .authorization = authorization,
 					       .peer = entry->peer,
 					       .client = gw_peer_key(x->peer)};
+	if (x->node)
+		set_kubelets_own(entry);
 	x->access = entry;
 	check_connection(entry, gw_bearer_token(authorization, &length) != NULL);
 }

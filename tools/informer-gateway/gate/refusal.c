@@ -82,3 +82,11 @@ gw_refuse_forbidden(struct api_status *status, const struct gw_attributes *attri
 	status->group = a->group;
 	status->kind = a->resource;
 }
+
+void
+gw_refuse_pods_of_node(struct api_status *status, const char *user, const char *reason)
+{
+	api_status_set(status, 403, "Forbidden",
+		       "Forbidden (user=%s, verb=get, resource=nodes, subresource(s)=[pods proxy])%s%s", user,
+		       *reason ? ": " : "", reason);
+}

@@ -17,5 +17,10 @@ void gw_refuse(struct api_status *status, enum gw_outcome outcome);
  */
 void gw_refuse_forbidden(struct api_status *status, const struct gw_attributes *attributes, const char *user,
 			 const char *reason);
+/*
+ * Fill 403 for GET /pods in the kubelet's words: `Forbidden (user=u, verb=get, resource=nodes,
+ * subresource(s)=[pods proxy])`, followed by the reason if there is one.
+ */
+void gw_refuse_pods_of_node(struct api_status *status, const char *user, const char *reason);
 
 #endif

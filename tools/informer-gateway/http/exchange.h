@@ -34,6 +34,7 @@ struct gw_exchange {
 	struct gw_listener *listener;
 	const struct gw_peer *peer;
 	const char *target;   /* path and query as received, not decoded */
+	const char *node;     /* set by the router: this is GET /pods, of this node; NULL: another request */
 	struct api_buf body;  /* after gw_read_body(); data NULL if there is none */
 	uint64_t begun_ns;    /* uv_hrtime() when the handler was called */
 
