@@ -66,6 +66,23 @@ read_rule(struct index_rule *rule, struct value document, const char **ret_why)
 	return 0;
 }
 
+static int
+read_prefix(struct index_def *def, struct value document, const char **ret_why)
+{
+	struct value prefix = value_at_name(document, "prefix");
+	uint64_t bytes;
+
+	if (!prefix.at)
+		return 0;
+	if (!value_uint(prefix, &bytes) || bytes == 0 || bytes > INDEX_PREFIX_MAX)
+		return refuse(ret_why, "prefix: a number of bytes from 1 to 255 is expected");
+	for (unsigned i = 0; i < def->rule_count; i++)
+		if (def->rules[i].as == INDEX_NAMESPACE)
+			return refuse(ret_why, "prefix: an index with a rule as namespace has none");
+	def->prefix = (unsigned)bytes;
+	return 0;
+}
+
 int
 index_def_read(struct index_def *ret_def, struct value document, const char **ret_why)
 {
@@ -91,6 +108,8 @@ index_def_read(struct index_def *ret_def, struct value document, const char **re
 		r = read_rule(&ret_def->rules[ret_def->rule_count++], it.item, ret_why);
 	if (r == 0 && it.damaged)
 		r = refuse(ret_why, "the definition is damaged");
+	if (r == 0)
+		r = read_prefix(ret_def, document, ret_why);
 	if (r < 0)
 		index_def_done(ret_def);
 	return r;
@@ -99,7 +118,7 @@ index_def_read(struct index_def *ret_def, struct value document, const char **re
 bool
 index_def_same(const struct index_def *a, const struct index_def *b)
 {
-	if (strcmp(a->name, b->name) != 0 || a->rule_count != b->rule_count)
+	if (strcmp(a->name, b->name) != 0 || a->prefix != b->prefix || a->rule_count != b->rule_count)
 		return false;
 	for (unsigned i = 0; i < a->rule_count; i++)
 		if (a->rules[i].as != b->rules[i].as || a->rules[i].separator != b->rules[i].separator ||
@@ -282,6 +301,29 @@ index_def_each(const struct index_def *def, struct value body,
 	return r;
 }
 
+struct filing {
+	const struct index_def *def;
+	int (*each)(const char *data, size_t length, void *context);
+	void *context;
+};
+
+static int
+hand_over_filed(const char *data, size_t length, void *context)
+{
+	const struct filing *f = context;
+
+	return f->each(data, index_def_filed_length(f->def, length), f->context);
+}
+
+int
+index_def_each_filed(const struct index_def *def, struct value body,
+		     int (*each)(const char *data, size_t length, void *context), void *context)
+{
+	struct filing f = {def, each, context};
+
+	return index_def_each(def, body, hand_over_filed, &f);
+}
+
 struct wanted {
 	const char *data;
 	size_t length;
@@ -295,12 +337,36 @@ is_wanted(const char *data, size_t length, void *context)
 	return length == w->length && memcmp(data, w->data, length) == 0;
 }
 
+static int
+begins_as_wanted(const char *data, size_t length, void *context)
+{
+	const struct wanted *w = context;
+
+	return length >= w->length && memcmp(data, w->data, w->length) == 0;
+}
+
 int
 index_def_has(const struct index_def *def, struct value body, const char *data, size_t length)
 {
 	struct wanted w = {data, length};
 
 	return index_def_each(def, body, is_wanted, &w);
+}
+
+int
+index_def_has_prefix(const struct index_def *def, struct value body, const char *data, size_t length)
+{
+	struct wanted w = {data, length};
+
+	return index_def_each(def, body, begins_as_wanted, &w);
+}
+
+int
+index_def_has_filed(const struct index_def *def, struct value body, const char *data, size_t length)
+{
+	/* a filed value of `prefix` bytes may be all of a value, or its beginning */
+	return def->prefix > 0 && length == def->prefix ? index_def_has_prefix(def, body, data, length)
+							 : index_def_has(def, body, data, length);
 }
 
 /* ---- roles ---- */

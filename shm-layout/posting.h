@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Postings: one value of an index, and the ordinals of the objects that have it. The writer makes a new block
- * for each change; readers walk it.
+ * Postings: one filed value of an index (index_def.h), and the ordinals of the objects that have it. The
+ * writer makes a new block for each change; readers walk it.
  *
- * An index is a trie from the hash of a value (key_hash.h) to
+ * An index is a trie from the hash of a filed value (key_hash.h) to
  *   - an immediate ordinal, when one object has the value: the reader computes the object's values and
  *   compares;
  *   - a BLOCK_POSTINGS, when several objects have it;

@@ -20,9 +20,9 @@
  *   flags   TOMBSTONE_UNSEEN: the deletion was not seen. A list lacked the object, or its name had another
  *           UID; object is the last known state
  *
- * `deleted` leads to a tombstone from the object's key. It also leads there from each value that the object
- * had in the resource's indexes of UIDs, addresses and containers (index_def.h, enum index_role). All of
- * these share one trie, so a reader compares the object's key or values with what it searched for.
+ * `deleted` leads to a tombstone from the object's key. It also leads there from each filed value that the
+ * object had in the resource's indexes of UIDs, addresses and containers (index_def.h, enum index_role). All
+ * of these share one trie, so a reader compares the object's key or values with what it searched for.
  *
  * resource.tombstone_floor: each deletion with a greater seq has a tombstone. The writer raises it when it
  * removes the oldest tombstones, by count, bytes or age.
@@ -55,7 +55,7 @@ enum tombstone_by {
 	TOMBSTONE_BY_CONTAINER = 3
 };
 
-/* The key in `deleted`. hash: object.key_hash for BY_KEY, else index_value_hash() of the value. */
+/* The key in `deleted`. hash: object.key_hash for BY_KEY, else index_value_hash() of the filed value. */
 static inline uint64_t
 tombstone_hash(uint64_t hash, enum tombstone_by by)
 {

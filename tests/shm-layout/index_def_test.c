@@ -129,6 +129,58 @@ TEST(long_values_are_not_indexed)
 	body_fixture_free(defs);
 }
 
+/* Of each value the first bytes are filed. Of two values that begin alike each is told from the other. */
+TEST(a_prefix_cuts_what_is_filed)
+{
+	static const char json[] = "{\"name\":\"x\",\"prefix\":3,\"rules\":["
+				   "{\"path\":\"ids[*]\",\"as\":\"scheme\"}]}";
+	struct body_fixture *defs = body_fixture_new(NULL, 0);
+	struct value body = body_fixture_value(
+		fx, "{\"ids\":[\"a://abcd\",\"a://abce\",\"de\",\"fgh\",\"\"]}");
+	struct found whole = {.stop_after = 0}, filed = {.stop_after = 0};
+	struct index_def def;
+
+	assert_int_equal(index_def_read(&def, body_fixture_value(defs, json), NULL), 0);
+	assert_int_equal(def.prefix, 3);
+	assert_int_equal(index_def_each(&def, body, collect, &whole), 0);
+	assert_string_equal(whole.text, "abcd|abce|de|fgh");
+	assert_int_equal(index_def_each_filed(&def, body, collect, &filed), 0);
+	assert_string_equal(filed.text, "abc|abc|de|fgh");
+
+	assert_int_equal(index_def_has(&def, body, "abcd", 4), 1);
+	assert_int_equal(index_def_has(&def, body, "abc", 3), 0);
+	assert_int_equal(index_def_has_prefix(&def, body, "abc", 3), 1);
+	assert_int_equal(index_def_has_prefix(&def, body, "abce", 4), 1);
+	assert_int_equal(index_def_has_prefix(&def, body, "abcde", 5), 0);
+	assert_int_equal(index_def_has_prefix(&def, body, "bcd", 3), 0);
+	assert_int_equal(index_def_has_filed(&def, body, "abc", 3), 1);
+	assert_int_equal(index_def_has_filed(&def, body, "fgh", 3), 1);
+	assert_int_equal(index_def_has_filed(&def, body, "de", 2), 1);
+	assert_int_equal(index_def_has_filed(&def, body, "fg", 2), 0);
+	index_def_done(&def);
+	body_fixture_free(defs);
+}
+
+/* An index whose prefix changes is another index. */
+TEST(definitions_with_other_prefixes_differ)
+{
+	static const char *const prefixes[] = {"", "\"prefix\":1,", "\"prefix\":255,"};
+	struct index_def defs[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		char json[128];
+
+		snprintf(json, sizeof(json),
+			 "{\"name\":\"x\",%s\"rules\":[{\"path\":\"a\",\"as\":\"string\"}]}", prefixes[i]);
+		assert_int_equal(index_def_read(&defs[i], body_fixture_value(fx, json), NULL), 0);
+	}
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			assert_int_equal(index_def_same(&defs[i], &defs[j]), i == j);
+	for (size_t i = 0; i < 3; i++)
+		index_def_done(&defs[i]);
+}
+
 /* The callback's result stops the walk and is returned. */
 TEST(a_callback_stops_the_walk)
 {
@@ -170,6 +222,11 @@ TEST(impossible_definitions_are_refused)
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"split\",\"path\":\"a\",\"separator\":\"\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"split\",\"path\":\"a\",\"separator\":\",,\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\",\"path\":\"a\"}]}",
+		"{\"name\":\"x\",\"prefix\":0,\"rules\":[{\"as\":\"string\",\"path\":\"a\"}]}",
+		"{\"name\":\"x\",\"prefix\":256,\"rules\":[{\"as\":\"string\",\"path\":\"a\"}]}",
+		"{\"name\":\"x\",\"prefix\":-1,\"rules\":[{\"as\":\"string\",\"path\":\"a\"}]}",
+		"{\"name\":\"x\",\"prefix\":\"12\",\"rules\":[{\"as\":\"string\",\"path\":\"a\"}]}",
+		"{\"name\":\"x\",\"prefix\":1,\"rules\":[{\"as\":\"namespace\"}]}",
 		("{\"name\":\"a name of sixty-four bytes is one byte longer than it is allowed\","
 		 "\"rules\":[{\"as\":\"namespace\"}]}"),
 		nine_rules,

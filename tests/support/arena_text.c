@@ -144,7 +144,7 @@ put_values(struct text *t, uint32_t ref, uint32_t ordinal)
 			fprintf(t->out, "DAMAGED: index %u: %s\n", i, why);
 			continue;
 		}
-		if (index_def_each(&def, value_of_object(&t->view, ref), put_value, &v) < 0)
+		if (index_def_each_filed(&def, value_of_object(&t->view, ref), put_value, &v) < 0)
 			fprintf(t->out, "DAMAGED: values\n");
 		index_def_done(&def);
 	}

@@ -244,11 +244,12 @@ class Arena:
 
     def by_index(self, r, descriptor, index, value):
         number = [i["name"] for i in descriptor["indexes"]].index(index)
-        wanted = value.encode()
+        definition = descriptor["indexes"][number]
+        wanted = value.encode()[: definition.get("prefix")]  # the filed value
         for entry in self.entries(self.get(self.u32(r + 176 + 4 * number), self.hash.value(wanted))):
             if entry & IMMEDIATE:
                 found = self.by_ordinal(r, entry & ~IMMEDIATE)
-                if value in self.values(descriptor["indexes"][number], found):
+                if value in self.values(definition, found):
                     yield found
                 continue
             at, length, _ = self.block(entry, POSTINGS)
@@ -261,7 +262,9 @@ class Arena:
             else:
                 ordinals = [leaf & ~IMMEDIATE for leaf in self.leaves(self.u32(at + 8))]
             for ordinal in ordinals:
-                yield self.by_ordinal(r, ordinal)
+                found = self.by_ordinal(r, ordinal)
+                if "prefix" not in definition or value in self.values(definition, found):
+                    yield found
 
     @staticmethod
     def values(definition, found):

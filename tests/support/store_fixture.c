@@ -308,8 +308,8 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 	struct value indexes;
 	struct index_def def;
 	const char *why;
-	uint64_t hash = index_value_hash(fx->arena->header->hash_key, value, strlen(value));
 	uint32_t n = 0, leaf, link;
+	size_t length;
 	long count = 0;
 	int r;
 
@@ -324,14 +324,16 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 			break;
 		index_def_done(&def);
 	}
-	r = trie_get(view, res->indexes[n], hash, &leaf);
+	length = index_def_filed_length(&def, strlen(value));
+	r = trie_get(view, res->indexes[n], index_value_hash(fx->arena->header->hash_key, value, length),
+		     &leaf);
 	for (uint32_t i = 0; r > 0 && count >= 0 && (link = leaf_link(view, leaf, i)) != 0; i++) {
 		uint32_t ref;
 
 		if (link_is_immediate(link)) {
 			int has = trie_get(view, res->ordinals, link_value(link), &ref) > 0
-					  ? index_def_has(&def, value_of_object(view, ref), value,
-							  strlen(value))
+					  ? index_def_has_filed(&def, value_of_object(view, ref), value,
+								length)
 					  : -1;
 			count = has < 0 ? -1 : count + has;
 			if (has > 0) /* a value has one entry */
@@ -345,7 +347,7 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 				count = -1;
 				break;
 			}
-			if (p->value_length != strlen(value) ||
+			if (p->value_length != length ||
 			    memcmp(posting_value(p), value, p->value_length) != 0)
 				continue;
 			for (r = ordinal_first(&it, view, link); r > 0; r = ordinal_next(&it))

@@ -75,8 +75,8 @@ uint32_t store_fixture_find(struct store_fixture *fx, const char *ns, const char
 char *store_fixture_json(struct store_fixture *fx, uint32_t ref);
 
 /*
- * The number of objects that the *published* root has under this value, by the reading code; -1: the index is
- * unknown or damaged.
+ * The number of objects that the *published* root has under this value's filed value (index_def.h), by the
+ * reading code; -1: the index is unknown or damaged.
  */
 long store_fixture_count_by_index(struct store_fixture *fx, const char *index, const char *value);
 

@@ -69,14 +69,14 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 	r = object_of(ix, link_value(link), &ref);
 	if (r < 0)
 		return r;
-	r = index_def_each(ix->def, value_of_object(view, ref), hash_fits, &search);
+	r = index_def_each_filed(ix->def, value_of_object(view, ref), hash_fits, &search);
 	if (r <= 0)
 		return -EBADMSG;
 	*ret_key = search.found;
 	return 0;
 }
 
-/* Does this entry (no collision) stand for the value? 1 yes, 0 no, -EBADMSG */
+/* Does this entry (no collision) stand for the filed value? 1 yes, 0 no, -EBADMSG */
 static int
 entry_has_value(const struct index_edit *ix, uint32_t link, const char *value, size_t length)
 {
@@ -97,7 +97,8 @@ entry_has_value(const struct index_edit *ix, uint32_t link, const char *value, s
 		return 0;
 	}
 	r = object_of(ix, link_value(link), &ref);
-	return r < 0 ? r : index_def_has(ix->def, value_of_object(&ix->arena->view, ref), value, length);
+	return r < 0 ? r
+		     : index_def_has_filed(ix->def, value_of_object(&ix->arena->view, ref), value, length);
 }
 
 /* Find the entry of a leaf for this value: 1 and its position, 0 none. */
@@ -386,7 +387,8 @@ collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *v
 
 		r = object_of(ix, m.ordinal, &ref);
 		if (r == 0)
-			r = index_def_each(ix->def, value_of_object(&ix->arena->view, ref), make_if_hash, &m);
+			r = index_def_each_filed(ix->def, value_of_object(&ix->arena->view, ref),
+						 make_if_hash, &m);
 		if (r == 0)
 			r = -EBADMSG;
 		leaf = m.link;

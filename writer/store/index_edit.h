@@ -4,7 +4,7 @@
  *
  * Under a value's hash stands one of four forms (posting.h): nothing, an immediate ordinal, BLOCK_POSTINGS
  * with an array, or BLOCK_POSTINGS with a trie. If values share a hash, a BLOCK_COLLISION holds their forms.
- * Equal contents have equal form.
+ * Equal contents have equal form. Values are filed values here (shm-layout/index_def.h).
  */
 #ifndef WRITER_STORE_INDEX_EDIT_H
 #define WRITER_STORE_INDEX_EDIT_H

@@ -15,9 +15,10 @@
 
 #define SHAPES 32u /* remembered at a step, by their tags */
 
-/* What one path ends in. */
+/* What one path ends in. prefix: of the index's definition */
 struct end {
 	unsigned index;
+	unsigned prefix;
 	const struct index_rule *rule;
 };
 
@@ -125,15 +126,16 @@ step_below(struct step *s, const struct path *path, const struct path_step *step
 }
 
 static int
-add_rule(struct index_plan *plan, unsigned index, const struct index_rule *rule)
+add_rule(struct index_plan *plan, unsigned index, unsigned prefix, const struct index_rule *rule)
 {
+	const struct end end = {index, prefix, rule};
 	struct step *s = &plan->root;
 
 	if (rule->as == INDEX_NAMESPACE)
-		return add_end(&plan->namespaces, &plan->namespace_count, (struct end){index, rule});
+		return add_end(&plan->namespaces, &plan->namespace_count, end);
 	for (unsigned i = 0; s && i < rule->path.count; i++)
 		s = step_below(s, &rule->path, &rule->path.steps[i]);
-	return s ? add_end(&s->ends, &s->end_count, (struct end){index, rule}) : -ENOMEM;
+	return s ? add_end(&s->ends, &s->end_count, end) : -ENOMEM;
 }
 
 static bool
@@ -187,7 +189,7 @@ index_plan_new(const struct index_def *defs, unsigned count)
 
 	for (unsigned i = 0; i < count && r == 0; i++)
 		for (unsigned k = 0; k < defs[i].rule_count && r == 0; k++)
-			r = add_rule(plan, i, &defs[i].rules[k]);
+			r = add_rule(plan, i, defs[i].prefix, &defs[i].rules[k]);
 	if (r == 0)
 		r = make_shapes(&plan->root);
 	if (r == 0) {
@@ -205,7 +207,7 @@ struct walk {
 	index_mask wanted;
 	int (*each)(unsigned index, const char *data, size_t length, void *context);
 	void *context;
-	unsigned index;
+	const struct end *end;
 	uint32_t left; /* values that may still be visited by [*] */
 };
 
@@ -214,7 +216,9 @@ hand_over(const char *data, size_t length, void *context)
 {
 	const struct walk *w = context;
 
-	return w->each(w->index, data, length, w->context);
+	if (w->end->prefix > 0 && length > w->end->prefix)
+		length = w->end->prefix;
+	return w->each(w->end->index, data, length, w->context);
 }
 
 static int walk(struct walk *w, const struct step *s, const struct value *v);
@@ -303,9 +307,9 @@ walk(struct walk *w, const struct step *s, const struct value *v)
 	int r = 0;
 
 	for (unsigned i = 0; i < s->end_count && r == 0; i++) {
-		w->index = s->ends[i].index;
-		if (w->wanted & index_mask_of(w->index))
-			r = index_rule_each(s->ends[i].rule, *v, hand_over, w);
+		w->end = &s->ends[i];
+		if (w->wanted & index_mask_of(w->end->index))
+			r = index_rule_each(w->end->rule, *v, hand_over, w);
 	}
 	if (r == 0 && s->named > 0)
 		r = walk_fields(w, s, v);

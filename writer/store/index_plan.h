@@ -9,9 +9,9 @@
  *	    └────── ownerReferences ─ [*] ─ uid
  *	status ──── podIP
  *
- * It finds the same values as index_def_each() for each index, in another order. index_plan_compare() walks
- * two states of an object side by side. An index whose fields all have equal bytes has equal values and can
- * be left out of the walk.
+ * It finds the same filed values as index_def_each_filed() for each index, in another order.
+ * index_plan_compare() walks two states of an object side by side. An index whose fields all have equal bytes
+ * has equal values and can be left out of the walk.
  *
  * A step remembers the place of its fields in the shapes that it has met. Threads: one.
  */
@@ -46,7 +46,7 @@ index_mask_of(unsigned index)
 index_mask index_plan_compare(struct index_plan *plan, struct value before, struct value after);
 
 /*
- * Call each() for every value of an object in the indexes of `wanted`, with the number of its index.
+ * Call each() for every filed value of an object in the indexes of `wanted`, with the number of its index.
  * Duplicates are included. The bytes are lent for the call. A non-zero result of each() stops the walk and
  * is returned; else 0, or -EBADMSG.
  */

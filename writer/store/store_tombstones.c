@@ -113,8 +113,8 @@ each_hash(const struct store *s, const struct store_resource *res, uint32_t obje
 	r = each(tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), context);
 	for (e.by = TOMBSTONE_BY_UID; e.by <= TOMBSTONE_BY_CONTAINER && r == 0; e.by++)
 		if (res->tombstones.indexes[e.by] >= 0)
-			r = index_def_each(&res->indexes.defs[res->tombstones.indexes[e.by]],
-					   value_of_object(&s->arena->view, object), each_value, &e);
+			r = index_def_each_filed(&res->indexes.defs[res->tombstones.indexes[e.by]],
+						 value_of_object(&s->arena->view, object), each_value, &e);
 	return r;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A value set holds the values of one object in one index: hashed, sorted, without duplicates.
+ * A value set holds the filed values of one object in one index: hashed, sorted, without duplicates.
  * index_change.c compares the sets of an object's old and new state side by side.
  */
 #ifndef WRITER_STORE_VALUE_SET_H

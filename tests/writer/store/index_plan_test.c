@@ -22,6 +22,7 @@ static const char *const definitions[] = {
 	"{\"name\":\"8\",\"rules\":[" RULE("nothing.at.all", "string") "," RULE("[*].d", "string") "]}",
 	"{\"name\":\"9\",\"rules\":[" RULE("a.b", "string") "," RULE("a.b", "string") "]}",
 	"{\"name\":\"10\",\"rules\":[" RULE("a.d", "string") "," RULE("other", "string") "]}",
+	"{\"name\":\"11\",\"prefix\":2,\"rules\":[" RULE("b", "scheme") "," RULE("a.b", "keyvalue") "]}",
 };
 #define DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
@@ -107,7 +108,7 @@ assert_finds_the_same(struct world *w, struct value body)
 	size_t count;
 
 	for (want.index = 0; want.index < DEFINITIONS; want.index++)
-		assert_int_equal(index_def_each(&w->defs[want.index], body, add_of_one, &want), 0);
+		assert_int_equal(index_def_each_filed(&w->defs[want.index], body, add_of_one, &want), 0);
 	assert_int_equal(index_plan_each(w->plan, body, INDEX_MASK_ALL, add, &got), 0);
 	assert_int_equal(got.count, want.count);
 	qsort(want.texts, want.count, sizeof(want.texts[0]), by_text);

@@ -5,6 +5,7 @@
  */
 #include "tests/room.h"
 #include "tests/support/allocations.h"
+#include "tests/support/short_hash.h"
 #include "tests/support/store_fixture.h"
 
 enum { PODS = 20 };
@@ -201,4 +202,95 @@ TEST(tombstones_under_other_values_go)
 	assert_int_equal(store_resource(fx->store, fx->pods)->tombstone_floor, store_seq(fx->store));
 	store_fixture_commit(fx);
 	store_fixture_assert_count(fx, PODS - 3, "version", "1");
+}
+
+/* As nodeName of pods_descriptor, filed under 4 bytes, and a second value. */
+static const char cut_descriptor[] =
+	"{\"resource\":\"pods\",\"indexes\":[{\"name\":\"nodeName\",\"prefix\":4,\"rules\":["
+	"{\"path\":\"spec.nodeName\",\"as\":\"string\"},{\"path\":\"spec.second\",\"as\":\"string\"}]}]}";
+static const char *const node_names[] = {"n", "nod", "node", "node-1", "node-2", "other", "othe", "x-1"};
+static const char *const filed_names[] = {"n", "nod", "node", "othe", "x-1"};
+enum { NAMES = sizeof(node_names) / sizeof(node_names[0]) };
+
+/* Whether this is what a name is filed under. */
+static bool
+is_filed_under(int name, const char *filed)
+{
+	return name >= 0 && strncmp(node_names[name], filed, 4) == 0;
+}
+
+/* Each filed value has the pods with at least one name of it. names: two of each pod; -1: no such pod */
+static void
+assert_filed(struct store_fixture *fx, int (*names)[2])
+{
+	store_fixture_commit(fx);
+	for (size_t f = 0; f < sizeof(filed_names) / sizeof(filed_names[0]); f++) {
+		long count = 0;
+
+		for (int i = 0; i < PODS; i++)
+			count += is_filed_under(names[i][0], filed_names[f]) ||
+				 is_filed_under(names[i][1], filed_names[f]);
+		store_fixture_assert_count(fx, count, "nodeName", "%s", filed_names[f]);
+	}
+}
+
+/* Pods come, go and change names. */
+static void
+change_names(struct store_fixture *fx, uint64_t hash_mask)
+{
+	int names[PODS][2];
+	uint64_t seed = 7;
+
+	memset(names, 0xff, sizeof(names));
+	short_hash_mask = hash_mask;
+	put(fx, 0, 1);
+	assert_int_equal(store_redefine(fx->store, fx->pods, cut_descriptor, other_fingerprint), 0);
+	store_fixture_delete(fx, "d", "p0");
+	for (unsigned step = 0; step < 2000; step++) {
+		unsigned i;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		i = (unsigned)(seed >> 33) % PODS;
+		names[i][0] = (int)(seed >> 40) % (NAMES + 1) - 1;
+		names[i][1] = (int)(seed >> 50) % NAMES;
+		if (names[i][0] < 0) {
+			names[i][1] = -1;
+			store_fixture_deletef(fx, "d", "p%u", i);
+		} else {
+			store_fixture_putf(fx,
+					   "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"d\"},\"spec\":{"
+					   "\"nodeName\":\"%s\",\"second\":\"%s\"}}",
+					   i, node_names[names[i][0]], node_names[names[i][1]]);
+		}
+		assert_filed(fx, names);
+	}
+	assert_int_equal(store_fixture_verify(fx), 0);
+}
+
+TEST(values_that_begin_alike_are_filed_together)
+{
+	change_names(fx, ~0ull);
+}
+
+TEST(values_that_begin_alike_and_share_hashes_are_filed_together)
+{
+	change_names(fx, 1);
+	short_hash_mask = ~0ull;
+}
+
+TEST(an_index_of_whole_values_becomes_one_of_cut_values)
+{
+	put_all(fx, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(store_redefine(fx->store, fx->pods, cut_descriptor, other_fingerprint), 0);
+		store_fixture_putf(fx, "{\"metadata\":{\"name\":\"long\",\"namespace\":\"d\",\"uid\":\"ul\"},"
+				       "\"spec\":{\"nodeName\":\"n100000\"}}");
+		store_fixture_commit(fx);
+		store_fixture_assert_count(fx, PODS / 2, "nodeName", "n1");
+		store_fixture_assert_count(fx, 1, "nodeName", "n100");
+		assert_int_equal(store_redefine(fx->store, fx->pods, pods_descriptor, pods_fingerprint), 0);
+		assert_shown(fx, 1);
+		store_fixture_assert_count(fx, 0, "nodeName", "n100");
+		store_fixture_assert_count(fx, 1, "nodeName", "n100000");
+	}
 }
