@@ -474,7 +474,19 @@ INFORMER_API int informer_by_index(const struct informer_snapshot *snapshot,
 INFORMER_API int informer_by_index_z(const struct informer_snapshot *snapshot,
 				     struct informer_resource *resource, const char *index, const char *value,
 				     struct informer_iter *ret_iter);
-/* How many objects informer_by_index() would give, without touching them. */
+/*
+ * The objects that have a value in the index that begins with a prefix. Only for an index that was declared
+ * with a prefix, and then with as many bytes or more: containerID of pods (12), and those of informerd
+ * --index NAME=RESOURCE:PATH:prefix=N.
+ *
+ * Returns  as informer_by_index(). INFORMER_E_NO_INDEX also if the index was declared without a prefix,
+ *          -EINVAL also if the prefix is shorter; informer_error_text() has the sentence
+ * Cost     an index lookup, and the values of each object that shares the first N bytes are compared
+ */
+INFORMER_API int informer_by_index_prefix(const struct informer_snapshot *snapshot,
+					  struct informer_resource *resource, const char *index,
+					  const char *prefix, size_t length, struct informer_iter *ret_iter);
+/* How many objects informer_by_index() would give. Only an index with a prefix touches them. */
 INFORMER_API int informer_count_by_index(const struct informer_snapshot *snapshot,
 					 struct informer_resource *resource, const char *index,
 					 const char *value, size_t value_length, uint64_t *ret_count);

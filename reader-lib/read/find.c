@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "reader-lib/read/found_object.h"
+#include "reader-lib/read/lookup.h"
 #include "reader-lib/read/private_home.h"
 #include "reader-lib/read/resource_open.h"
 #include "shm-layout/collision.h"
@@ -19,11 +20,10 @@
 #include "shm-layout/trie.h"
 #include "shm-layout/value.h"
 
-/* What to find. ns and name: for BY_KEY. */
+/* What to find. asked: of an index; ns and name: for BY_KEY. */
 struct question {
 	enum tombstone_by by;
-	const char *value;
-	size_t length;
+	struct index_question asked;
 	const char *ns, *name;
 	size_t ns_length, name_length;
 };
@@ -64,26 +64,45 @@ answers(const struct snapshot *s, const struct part *part, const struct question
 	body = value_of_object(&s->view, ref);
 	if (!body.at)
 		return -EBADMSG;
-	r = index_def_has(&part->definition->indexes[index_number(part->definition, q->by)], body, q->value,
-			  q->length);
+	r = index_question_fits(&q->asked,
+				&part->definition->indexes[index_number(part->definition, q->by)], body);
 	return r > 0 && q->by == TOMBSTONE_BY_ADDRESS ? !pod_on_host_network(body) : r;
+}
+
+/* The leaf of `deleted` whose tombstones may answer: 1, 0: none, or negative. */
+static int
+leaf_of_part(const struct snapshot *s, const struct part *part, const struct question *q, uint32_t *ret_leaf)
+{
+	const uint8_t *key = s->mapping->hash_key;
+	const struct resource *resource = part_resource(s, part);
+	const struct index_def *def;
+	uint64_t hash;
+	int number;
+
+	if (!resource)
+		return -EBADMSG;
+	if (q->by == TOMBSTONE_BY_KEY) {
+		hash = object_key_hash(key, q->ns, q->ns_length, q->name, q->name_length);
+	} else {
+		number = index_number(part->definition, q->by);
+		if (number < 0)
+			return INFORMER_E_NO_INDEX;
+		if (q->asked.length > INDEX_VALUE_MAX)
+			return 0;
+		def = &part->definition->indexes[number];
+		hash = index_value_hash(key, q->asked.value, index_def_filed_length(def, q->asked.length));
+	}
+	return trie_get(&s->view, resource->deleted, tombstone_hash(hash, q->by), ret_leaf);
 }
 
 /* Set best to the part's newest tombstone that answers, if that is newer. 0 or negative. */
 static int
-look_in_part(const struct snapshot *s, const struct part *part, const struct question *q, uint64_t hash,
-	     struct answer *best)
+look_in_part(const struct snapshot *s, const struct part *part, const struct question *q, struct answer *best)
 {
-	const struct resource *resource = part_resource(s, part);
 	const uint32_t *links;
 	uint32_t leaf, count;
-	int r;
+	int r = leaf_of_part(s, part, q, &leaf);
 
-	if (!resource)
-		return -EBADMSG;
-	if (q->by != TOMBSTONE_BY_KEY && index_number(part->definition, q->by) < 0)
-		return INFORMER_E_NO_INDEX;
-	r = trie_get(&s->view, resource->deleted, tombstone_hash(hash, q->by), &leaf);
 	if (r <= 0)
 		return r;
 	count = leaf_links(&s->view, &leaf, &links);
@@ -117,19 +136,12 @@ find_deleted(const struct snapshot *s, struct informer_resource *res, const stru
 {
 	struct answer best = {0};
 	const struct resource_binding *b;
-	uint64_t hash;
 	int r = resource_bind(s, res, &b);
 
 	if (r < 0)
 		return r;
-	if (q->by == TOMBSTONE_BY_KEY)
-		hash = object_key_hash(s->mapping->hash_key, q->ns, q->ns_length, q->name, q->name_length);
-	else if (q->length > INDEX_VALUE_MAX)
-		return INFORMER_E_NOT_FOUND;
-	else
-		hash = index_value_hash(s->mapping->hash_key, q->value, q->length);
 	for (uint32_t i = 0; i < b->count && r == 0; i++)
-		r = look_in_part(s, &b->parts[i], q, hash, &best);
+		r = look_in_part(s, &b->parts[i], q, &best);
 	r = snapshot_validate(s, r);
 	if (r < 0)
 		return r;
@@ -156,7 +168,7 @@ informer_find(const struct informer_snapshot *snapshot, struct informer_resource
 {
 	bool deleted = false;
 	struct question q = {
-		.value = value, .length = length, .ns = "", .name = value, .name_length = length};
+		.asked = {value, length, false}, .ns = "", .name = value, .name_length = length};
 	const char *slash;
 	int r;
 
@@ -184,7 +196,7 @@ informer_find(const struct informer_snapshot *snapshot, struct informer_resource
 		break;
 	case INFORMER_BY_CONTAINER_ID:
 		q.by = TOMBSTONE_BY_CONTAINER;
-		container_id_strip(&q.value, &q.length);
+		container_id_strip(&q.asked.value, &q.asked.length);
 		r = informer_pod_by_container_id(snapshot, res, value, length, ret_object);
 		break;
 	default:
@@ -197,6 +209,60 @@ informer_find(const struct informer_snapshot *snapshot, struct informer_resource
 	if (r == 0 && ret_deleted)
 		*ret_deleted = deleted;
 	return r;
+}
+
+/* Visit the tombstones of a part that answer. 0 or negative; *ret_result as each() returned. */
+static int
+each_answer_in_part(const struct snapshot *s, const struct part *part, const struct question *q,
+		    int (*each)(void *context, const struct informer_object *object), void *context,
+		    int *ret_result)
+{
+	struct informer_object object;
+	const uint32_t *links;
+	uint32_t leaf, count;
+	int r = leaf_of_part(s, part, q, &leaf);
+
+	if (r <= 0)
+		return r;
+	count = leaf_links(&s->view, &leaf, &links);
+	if (count == 0)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < count && *ret_result == 0; i++) {
+		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[i]));
+		uint32_t ref = t ? LOAD_ONCE(&t->object) : 0;
+		const struct object *o = object_at(&s->view, ref);
+
+		r = o ? answers(s, part, q, o, ref) : -EBADMSG;
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		object_set(&object, s, o, ref, part->position);
+		object_mark_deleted(&object);
+		*ret_result = each(context, &object);
+	}
+	return 0;
+}
+
+int
+deleted_each_of_container_prefix(const struct informer_snapshot *snapshot, struct informer_resource *pods,
+				 const char *prefix, size_t length,
+				 int (*each)(void *context, const struct informer_object *object),
+				 void *context)
+{
+	const struct question q = {.by = TOMBSTONE_BY_CONTAINER, .asked = {prefix, length, true}};
+	const struct snapshot *s = snapshot_of(snapshot);
+	const struct resource_binding *b;
+	int r = snapshot_usable(s), result = 0;
+
+	if (r == 0)
+		r = resource_bind(s, pods, &b);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < b->count && r == 0 && result == 0; i++)
+		r = each_answer_in_part(s, &b->parts[i], &q, each, context, &result);
+	r = snapshot_validate(s, r);
+	return r < 0 ? r : result;
 }
 
 /* Visit each tombstone among a part's changes. */

@@ -19,4 +19,15 @@ int pod_newest_by_ip(const struct informer_snapshot *snapshot, struct informer_r
 /* Cut the scheme off an id: "containerd://x" becomes "x". */
 void container_id_strip(const char **id, size_t *length);
 
+/*
+ * Visit the deleted pods that had a container whose ID begins so, in no order. The prefix is at least as long
+ * as that of the index (index_def.h): informer_by_index_prefix() has accepted it.
+ *
+ * Returns 0; the first non-zero result of each(); or negative, as informer_find()
+ */
+int deleted_each_of_container_prefix(const struct informer_snapshot *snapshot, struct informer_resource *pods,
+				     const char *prefix, size_t length,
+				     int (*each)(void *context, const struct informer_object *object),
+				     void *context);
+
 #endif

@@ -26,9 +26,10 @@ struct found_ahead {
 };
 
 /*
- * index, value   name of the index, and the value whose postings are walked; index NULL: none asked for
+ * index, asked   name of the index, and what it is asked for; index NULL: none
  * ns             only objects of this namespace (ns_length 0: all)
  * selector       only objects that it matches; may be NULL
+ * filter         of the postings, only objects that answer by this definition (lookup.h); NULL: all
  * fresh          the source is before its first element
  * cells          the resource's shortcuts by ordinal; NULL: none
  * ahead          objects of the postings that are located; those from next to count are not returned yet
@@ -37,12 +38,12 @@ struct iter {
 	const struct snapshot *s;
 	const struct resource_binding *binding;
 	const char *index;
-	const char *value;
-	size_t value_length;
+	struct index_question asked;
 	const char *ns;
 	size_t ns_length;
 	const struct informer_label_selector *selector;
 	const struct resource *resource;
+	const struct index_def *filter;
 	const void *cells;
 	uint32_t cell_count;
 	uint32_t part;
@@ -64,8 +65,8 @@ _Static_assert(sizeof(struct iter) <= sizeof(struct informer_iter), "iter: priva
 static int
 narrow(struct iter *it, const struct part *part)
 {
-	const char *label;
-	size_t label_length;
+	const struct index_question ns = {it->ns, it->ns_length, false};
+	struct index_question label = {0};
 	const int *roles = part->definition->roles;
 	uint32_t leaf;
 	bool found = false;
@@ -73,17 +74,15 @@ narrow(struct iter *it, const struct part *part)
 
 	it->filter_ns = it->ns_length > 0;
 	if (it->ns_length > 0 && roles[INDEX_ROLE_NAMESPACE] >= 0) {
-		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_NAMESPACE], it->ns, it->ns_length,
-			       &it->leaf);
+		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_NAMESPACE], &ns, &it->leaf, NULL);
 		if (r <= 0)
 			return r;
 		found = true;
 		it->filter_ns = false;
 	}
 	if (it->selector && roles[INDEX_ROLE_LABELS] >= 0 &&
-	    selector_equality(it->selector, &label, &label_length)) {
-		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_LABELS], label, label_length,
-			       &leaf);
+	    selector_equality(it->selector, &label.value, &label.length)) {
+		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_LABELS], &label, &leaf, NULL);
 		if (r <= 0)
 			return r;
 		if (!found || leaf_count(it->s, leaf) < leaf_count(it->s, it->leaf)) {
@@ -104,6 +103,7 @@ begin_part(struct iter *it)
 	int r;
 
 	it->source = SOURCE_NONE;
+	it->filter = NULL;
 	it->fresh = true;
 	it->drained = false;
 	it->next = it->count = 0;
@@ -116,8 +116,8 @@ begin_part(struct iter *it)
 			    : NULL;
 	if (!it->index)
 		return narrow(it, part);
-	r = index_leaf(it->s, part, it->resource, definition_index(part->definition, it->index), it->value,
-		       it->value_length, &it->leaf);
+	r = index_leaf(it->s, part, it->resource, definition_index(part->definition, it->index), &it->asked,
+		       &it->leaf, &it->filter);
 	if (r > 0)
 		it->source = SOURCE_POSTINGS;
 	return r;
@@ -214,6 +214,8 @@ wanted(const struct iter *it, uint32_t ref)
 {
 	struct object_extent extent;
 
+	if (it->filter)
+		return index_question_fits(&it->asked, it->filter, value_of_object(&it->s->view, ref));
 	if (it->filter_ns) {
 		const struct object *o = object_load(&it->s->view, ref, &extent);
 
@@ -308,8 +310,17 @@ informer_by_index(const struct informer_snapshot *snapshot, struct informer_reso
 		return -EINVAL;
 	return start(snapshot, res,
 		     &(struct iter){.index = index,
-				    .value = value_length ? value : "",
-				    .value_length = value_length},
+				    .asked = {value_length ? value : "", value_length, false}},
+		     ret_iter);
+}
+
+int
+informer_by_index_prefix(const struct informer_snapshot *snapshot, struct informer_resource *res,
+			 const char *index, const char *prefix, size_t length, struct informer_iter *ret_iter)
+{
+	if (!index || !prefix)
+		return -EINVAL;
+	return start(snapshot, res, &(struct iter){.index = index, .asked = {prefix, length, true}},
 		     ret_iter);
 }
 

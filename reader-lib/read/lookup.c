@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "reader-lib/base/error.h"
 #include "reader-lib/read/found_object.h"
 #include "shm-layout/collision.h"
 #include "shm-layout/ordinal.h"
@@ -230,11 +231,19 @@ informer_get_key(const struct informer_snapshot *snapshot, struct informer_resou
 			    length - (size_t)(slash - key) - 1, ret_object);
 }
 
-/* Whether a link of an index's leaf is for this value: 1, 0, or -EBADMSG. */
-static int
-link_has_value(const struct snapshot *s, const struct resource *r, const struct index_def *def, uint32_t link,
-	       const char *value, size_t length)
+int
+index_question_fits(const struct index_question *q, const struct index_def *def, struct value body)
 {
+	return q->begins ? index_def_has_prefix(def, body, q->value, q->length)
+			 : index_def_has(def, body, q->value, q->length);
+}
+
+/* Whether a link of an index's leaf has objects that may answer: 1, 0, or -EBADMSG. */
+static int
+link_may_answer(const struct snapshot *s, const struct resource *r, const struct index_def *def,
+		uint32_t link, const struct index_question *q)
+{
+	size_t length = index_def_filed_length(def, q->length);
 	struct posting_list p;
 	const struct object *o;
 	uint32_t ref;
@@ -244,28 +253,58 @@ link_has_value(const struct snapshot *s, const struct resource *r, const struct 
 		found = ordinal_object(&s->view, r->ordinals, link_value(link), &ref, &o);
 		if (found <= 0)
 			return -EBADMSG;
-		return index_def_has(def, value_of_object(&s->view, ref), value, length);
+		return index_question_fits(q, def, value_of_object(&s->view, ref));
 	}
 	if (!posting_load(&s->view, link, &p))
 		return -EBADMSG;
-	return p.value_length == length && memcmp(p.value, value, length) == 0;
+	return p.value_length == length && memcmp(p.value, q->value, length) == 0;
+}
+
+/* Whether an index can be asked for values that begin so. */
+static int
+check_prefix(const struct index_def *def, const struct index_question *q)
+{
+	if (def->prefix == 0)
+		return error_set(INFORMER_E_NO_INDEX,
+				 "the index '%s' is not searched by prefix: declare it with a prefix, as in "
+				 "informerd --index NAME=RESOURCE:PATH:prefix=12",
+				 def->name);
+	if (q->length < def->prefix)
+		return error_set(-EINVAL, "the index '%s' is searched by prefixes of %u bytes or more",
+				 def->name, def->prefix);
+	return 0;
+}
+
+/* Whether postings may have objects that do not answer. */
+static bool
+needs_filter(const struct index_def *def, const struct index_question *q)
+{
+	if (def->prefix == 0 || q->length < def->prefix)
+		return false;
+	return !q->begins || q->length > def->prefix;
 }
 
 int
 index_leaf(const struct snapshot *s, const struct part *part, const struct resource *r, int number,
-	   const char *value, size_t length, uint32_t *ret_leaf)
+	   const struct index_question *q, uint32_t *ret_leaf, const struct index_def **ret_filter)
 {
+	const struct index_def *def;
 	const uint32_t *links;
 	uint32_t leaf, count;
 	int found;
 
 	if (number < 0)
 		return INFORMER_E_NO_INDEX;
+	def = &part->definition->indexes[number];
 	if (!resource_index(&s->view, r, (uint32_t)number, &leaf))
 		return -EBADMSG;
-	if (length > INDEX_VALUE_MAX)
-		return 0;
-	found = trie_get(&s->view, leaf, index_value_hash(s->mapping->hash_key, value, length), &leaf);
+	found = q->begins ? check_prefix(def, q) : 0;
+	if (found < 0 || q->length > INDEX_VALUE_MAX)
+		return found;
+	found = trie_get(&s->view, leaf,
+			 index_value_hash(s->mapping->hash_key, q->value,
+					  index_def_filed_length(def, q->length)),
+			 &leaf);
 	if (found <= 0)
 		return found;
 	count = leaf_links(&s->view, &leaf, &links);
@@ -274,11 +313,13 @@ index_leaf(const struct snapshot *s, const struct part *part, const struct resou
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t link = LOAD_ONCE(&links[i]);
 
-		found = link_has_value(s, r, &part->definition->indexes[number], link, value, length);
+		found = link_may_answer(s, r, def, link, q);
 		if (found < 0)
 			return found;
 		if (found > 0) {
 			*ret_leaf = link;
+			if (ret_filter)
+				*ret_filter = !link_is_immediate(link) && needs_filter(def, q) ? def : NULL;
 			return 1;
 		}
 	}
@@ -295,11 +336,35 @@ leaf_count(const struct snapshot *s, uint32_t leaf)
 	return posting_load(&s->view, leaf, &p) ? p.count : 0;
 }
 
+/* Count the leaf's objects that answer. 0 or negative */
+static int
+count_fitting(const struct snapshot *s, const struct resource *r, uint32_t leaf,
+	      const struct index_question *q, const struct index_def *filter, uint64_t *count)
+{
+	struct ordinal_iter it;
+	int found = ordinal_first(&it, &s->view, leaf);
+
+	while (found > 0) {
+		const struct object *o;
+		uint32_t ref;
+
+		if (ordinal_object(&s->view, r->ordinals, it.ordinal, &ref, &o) <= 0)
+			return -EBADMSG;
+		found = index_question_fits(q, filter, value_of_object(&s->view, ref));
+		if (found < 0)
+			return found;
+		*count += (uint64_t)found;
+		found = ordinal_next(&it);
+	}
+	return found;
+}
+
 int
 informer_count_by_index(const struct informer_snapshot *snapshot, struct informer_resource *res,
 			const char *index, const char *value, size_t length, uint64_t *ret_count)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
+	const struct index_question q = {length ? value : "", length, false};
 	const struct resource_binding *b;
 	uint64_t count = 0;
 	int r = snapshot_usable(s);
@@ -313,12 +378,15 @@ informer_count_by_index(const struct informer_snapshot *snapshot, struct informe
 	for (uint32_t i = 0; i < b->count && r >= 0; i++) {
 		const struct part *part = &b->parts[i];
 		const struct resource *resource = part_resource(s, part);
+		const struct index_def *filter;
 		uint32_t leaf;
 
-		r = resource ? index_leaf(s, part, resource, definition_index(part->definition, index),
-					  length ? value : "", length, &leaf)
+		r = resource ? index_leaf(s, part, resource, definition_index(part->definition, index), &q,
+					  &leaf, &filter)
 			     : -EBADMSG;
-		if (r > 0)
+		if (r > 0 && filter)
+			r = count_fitting(s, resource, leaf, &q, filter, &count);
+		else if (r > 0)
 			count += leaf_count(s, leaf);
 	}
 	r = snapshot_validate(s, r < 0 ? r : 0);

@@ -21,6 +21,7 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
        struct informer_object *ret_object)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
+	const struct index_question q = {value, length, false};
 	const struct object *best = NULL;
 	struct informer_object found;
 	const struct resource_binding *b;
@@ -35,11 +36,12 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 	for (uint32_t i = 0; i < b->count && (newest || !best); i++) {
 		const struct part *part = &b->parts[i];
 		const struct resource *resource = part_resource(s, part);
+		const struct index_def *filter;
 		struct ordinal_iter it;
 		uint32_t leaf;
 
-		r = resource ? index_leaf(s, part, resource, part->definition->roles[role], value, length,
-					  &leaf)
+		r = resource ? index_leaf(s, part, resource, part->definition->roles[role], &q, &leaf,
+					  &filter)
 			     : -EBADMSG;
 		if (r > 0)
 			r = ordinal_first(&it, &s->view, leaf);
@@ -50,7 +52,10 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 			r = ordinal_object(&s->view, resource->ordinals, it.ordinal, &ref, &o);
 			if (r <= 0)
 				return snapshot_validate(s, -EBADMSG);
-			if ((!best || o->created_seq > best->created_seq) &&
+			r = filter ? index_question_fits(&q, filter, value_of_object(&s->view, ref)) : 1;
+			if (r < 0)
+				break;
+			if (r > 0 && (!best || o->created_seq > best->created_seq) &&
 			    (!fits || fits(value_of_object(&s->view, ref)))) {
 				best = o;
 				object_set(&found, s, o, ref, part->position);

@@ -6,15 +6,15 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
-/* Like pods, with every index that finds deleted ones. */
+/* Like pods, with every index that finds deleted ones. All container IDs here begin with "c-u-". */
 static const char workers_descriptor[] =
 	"{\"group\":\"example.org\",\"version\":\"v1\",\"resource\":\"workers\",\"kind\":\"Worker\","
 	"\"singular\":\"worker\","
 	"\"shortNames\":[],\"namespaced\":true,\"indexes\":["
 	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
 	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
-	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":"
-	"\"scheme\"}]}]}";
+	"{\"name\":\"containerID\",\"prefix\":4,\"rules\":[{\"path\":\"status.containerStatuses[*]."
+	"containerID\",\"as\":\"scheme\"}]}]}";
 
 static void
 add_workers(struct broker_fixture *fx, void *context)
@@ -136,6 +136,28 @@ TEST(a_deleted_object_is_found_by_each_name)
 	informer_path_free(path);
 	/* other lookups do not find it */
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "a", &w->pod), INFORMER_E_NOT_FOUND);
+}
+
+/* Of containers whose IDs begin alike, present or deleted, each is found by its own. */
+TEST(containers_that_begin_alike_are_told_apart)
+{
+	run(w, "a", "u-a", "10.0.0.1");
+	run(w, "b", "u-b", "10.0.0.2");
+	run(w, "c", "u-c", "10.0.0.3");
+	run(w, "d", "u-d", "10.0.0.4");
+	for (int round = 0; round < 2; round++) {
+		expect(w, INFORMER_BY_CONTAINER_ID, "c-u-a", round, "u-a");
+		expect(w, INFORMER_BY_CONTAINER_ID, "c-u-b", round, "u-b");
+		expect(w, INFORMER_BY_CONTAINER_ID, "c-u-c", 0, "u-c");
+		expect(w, INFORMER_BY_CONTAINER_ID, "c-u-d", 0, "u-d");
+		assert_int_equal(find(w, INFORMER_BY_CONTAINER_ID, "c-u-"), INFORMER_E_NOT_FOUND);
+		assert_int_equal(find(w, INFORMER_BY_CONTAINER_ID, "c-u-e"), INFORMER_E_NOT_FOUND);
+		assert_int_equal(find(w, INFORMER_BY_CONTAINER_ID, "c-u"), INFORMER_E_NOT_FOUND);
+		if (round == 0) {
+			forget(w, "a");
+			forget(w, "b");
+		}
+	}
 }
 
 /* A reused name leads to the new object; the old one is found by its own uid, address and container. */

@@ -4,6 +4,7 @@
  * found.)
  */
 #include "tests/room.h"
+#include "tests/support/kind_fixture.h"
 #include "tests/support/reader_world.h"
 
 SET_UP(set_up, reader_world_empty(NULL))
@@ -120,4 +121,119 @@ TEST(an_iteration_sees_one_moment)
 	assert_int_equal(count, 20);
 	informer_end(&old);
 	assert_string_equal(by_user(w, "all"), "");
+}
+
+/* ---- by prefix ---- */
+
+#define IMAGE(name, ids)                                                                                     \
+	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"default\"},\"spec\":{\"ids\":[" ids "]}}"
+
+static const struct kind_fixture images = {
+	.group = "example.org",
+	.resource = "images",
+	.kind = "Image",
+	.indexes = "{\"name\":\"whole\",\"rules\":[{\"path\":\"spec.ids[*]\",\"as\":\"string\"}]},"
+		   "{\"name\":\"cut\",\"prefix\":3,\"rules\":[{\"path\":\"spec.ids[*]\",\"as\":\"string\"}]}",
+	.objects = {IMAGE("a", "\"abcd\",\"x\""), IMAGE("b", "\"abcde\",\"abcx\""),
+		    IMAGE("c", "\"abc\",\"lone-1\"")},
+};
+
+static int
+set_up_images(void **state)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct reader_world *w;
+
+	kind_fixture_add(fx, &images);
+	broker_fixture_start(fx);
+	*state = w = reader_world_over(fx, "images", INFORMER_VERIFY);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	return 0;
+}
+
+#define TEST_IMAGES(name) TEST_CASE_OF(struct reader_world *w, set_up_images, reader_world_tear_down, name)
+
+static const char *
+by_prefix(struct reader_world *w, const char *prefix)
+{
+	struct informer_iter it;
+	int r = informer_by_index_prefix(&w->snap, w->pods, "cut", prefix, strlen(prefix), &it);
+
+	return keys_of(w, r, &it);
+}
+
+/* The names of the objects that have this value, by the index of cut values; their count must agree. */
+static const char *
+by_value(struct reader_world *w, const char *value)
+{
+	struct informer_iter it;
+	uint64_t count;
+	int r = informer_by_index(&w->snap, w->pods, "cut", value, strlen(value), &it);
+	const char *names = keys_of(w, r, &it);
+
+	assert_int_equal(
+		informer_count_by_index(&w->snap, w->pods, "cut", value, strlen(value), &count), 0);
+	assert_int_equal(count, (strlen(names) + 1) / 2);
+	return names;
+}
+
+TEST_IMAGES(a_prefix_gives_the_objects_with_values_that_begin_so)
+{
+	assert_string_equal(by_prefix(w, "abc"), "a b c");
+	assert_string_equal(by_prefix(w, "abcd"), "a b");
+	assert_string_equal(by_prefix(w, "abcde"), "b");
+	assert_string_equal(by_prefix(w, "abcdef"), "");
+	assert_string_equal(by_prefix(w, "lon"), "c");
+	assert_string_equal(by_prefix(w, "lone-"), "c");
+	assert_string_equal(by_prefix(w, "lone-2"), "");
+	assert_string_equal(by_prefix(w, "xyz"), "");
+}
+
+/* Whole values are found as in an index of whole values. */
+TEST_IMAGES(an_index_of_cut_values_gives_the_objects_of_a_whole_value)
+{
+	assert_string_equal(by_value(w, "abcd"), "a");
+	assert_string_equal(by_value(w, "abcde"), "b");
+	assert_string_equal(by_value(w, "abc"), "c");
+	assert_string_equal(by_value(w, "abcx"), "b");
+	assert_string_equal(by_value(w, "abcy"), "");
+	assert_string_equal(by_value(w, "lone-1"), "c");
+	assert_string_equal(by_value(w, "lone"), "");
+	assert_string_equal(by_value(w, "x"), "a");
+	assert_string_equal(by_value(w, "ab"), "");
+	assert_string_equal(by_value(w, ""), "");
+}
+
+/* A deleted object is not among those of a prefix. */
+TEST_IMAGES(a_prefix_gives_no_deleted_object)
+{
+	delete (w, "b");
+	assert_string_equal(by_prefix(w, "abc"), "a c");
+	assert_string_equal(by_prefix(w, "abcd"), "a");
+	assert_string_equal(by_prefix(w, "abcde"), "");
+}
+
+/* The expected sentence says what to change. */
+static void
+assert_refused(struct reader_world *w, const char *index, const char *prefix, int code, const char *sentence)
+{
+	struct informer_iter it;
+	char text[256];
+
+	assert_int_equal(
+		informer_by_index_prefix(&w->snap, w->pods, index, prefix, prefix ? strlen(prefix) : 0, &it),
+		code);
+	informer_error_text(code, text, sizeof(text));
+	if (!strstr(text, sentence))
+		fail_msg("%s", text);
+}
+
+TEST_IMAGES(a_prefix_that_cannot_be_searched_is_refused)
+{
+	assert_refused(w, "cut", "ab", -EINVAL, "'cut' is searched by prefixes of 3 bytes or more");
+	assert_refused(w, "cut", "", -EINVAL, "3 bytes or more");
+	assert_refused(w, "whole", "abc", INFORMER_E_NO_INDEX, "--index NAME=RESOURCE:PATH:prefix=");
+	assert_refused(w, "none", "abc", INFORMER_E_NO_INDEX, "");
+	assert_refused(w, "cut", NULL, -EINVAL, "");
+	assert_refused(w, NULL, "abc", -EINVAL, "");
 }
