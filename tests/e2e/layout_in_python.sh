@@ -10,7 +10,7 @@ read_arena() { python3 tests/support/read_arena.py "$S" "$@"; }
 ctl() { "$B"/informerctl --socket "$S" get "$@"; }
 
 start_sim --nodes 12 --pods-per-node 40
-start_daemon --resource pods --resource nodes
+start_daemon --resource pods --resource nodes --index cut=pods:spec.nodeName:prefix=4 # all nodes' names begin alike
 wait_ready
 
 bare='del(.apiVersion, .kind)'
@@ -27,7 +27,7 @@ done <"$T/keys"
 
 node=$(ctl nodes -o json | jq -r '.items[0].metadata.name')
 one=$(head -n 1 "$T/python.json")
-for query in "nodeName $node" "namespace $(jq -r .metadata.namespace <<<"$one")" "uid $(jq -r .metadata.uid <<<"$one")" \
+for query in "nodeName $node" "cut $node" "cut ${node:0:4}" "cut ${node:0:2}" "namespace $(jq -r .metadata.namespace <<<"$one")" "uid $(jq -r .metadata.uid <<<"$one")" \
 	"labels $(jq -r '.metadata.labels | to_entries[0] | .key + "=" + .value' <<<"$one")" \
 	"containerID $(jq -r '[.status.containerStatuses[]?.containerID // empty] | first // "none" | sub("^[a-z-]+://"; "")' <<<"$one")"; do
 	index=${query%% *} value=${query#* }
@@ -36,4 +36,5 @@ for query in "nodeName $node" "namespace $(jq -r .metadata.namespace <<<"$one")"
 	cmp "$T/a" "$T/b" || fail "$query: they differ"
 	echo "$query: $(wc -l <"$T/a") objects"
 done
+[ "$(read_arena index pods cut "$node" | wc -l)" = "$(read_arena index pods nodeName "$node" | wc -l)" ] || fail "the cut index differs"
 echo ok

@@ -116,6 +116,8 @@ say_index(const struct config_index *c)
 		say(" path=%s", c->paths[i]);
 	if (c->split)
 		say(" split=%s", c->split);
+	if (c->prefix)
+		say(" prefix=%u", c->prefix);
 }
 
 const char *

@@ -76,6 +76,7 @@ struct config_index {
 	char **paths;
 	size_t n_paths;
 	char *split; /* NULL, or the separator of a value that is a list in one string */
+	unsigned prefix; /* bytes of a value under which it is filed, so that prefixes are found; 0: all */
 	char *origin;
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/index_def.h"
 #include "writer/base/drop_path.h"
 #include "writer/base/message.h"
 #include "writer/config/config_entry.h"
@@ -227,6 +228,7 @@ take_index(const struct yaml_reading *in, const cJSON *entry, const struct yaml_
 		{"path", .take = take_index_path},
 		{"paths", .take = take_index_paths},
 		{"split", YAML_STRING, YAML_AT(struct config_index, split)},
+		{"prefix", YAML_COUNT(1, INDEX_PREFIX_MAX), YAML_AT(struct config_index, prefix)},
 	};
 	static const struct yaml_field mapping = {
 		YAML_MAPPING(fields, "a mapping with name, resource and path")};

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tools/flags/nearest.h"
+#include "shm-layout/index_def.h"
 #include "shm-layout/path.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/message.h"
@@ -18,7 +19,7 @@
 
 #define RESOURCE_SYNTAX                                                                                      \
 	"write it as pods or 'pods?namespace=NS&labelSelector=app in (a,b)&fieldSelector=spec.nodeName=N'"
-#define INDEX_SYNTAX	"write it as NAME=RESOURCE:PATH or NAME=RESOURCE:PATH:split=,"
+#define INDEX_SYNTAX	"write it as NAME=RESOURCE:PATH, with :split=, or :prefix=12 behind it if needed"
 
 int
 config_take_backoff(void *at, const char *text, char **ret_error)
@@ -319,26 +320,49 @@ config_parse_resource(const char *text, struct config_resource *ret, char **ret_
 
 /* ---- indexes -------------------------------------------------------------------------------- */
 
-/* The last ":split=" that is not inside brackets, or NULL. */
+/* The last option (":split=") that is not inside brackets, or NULL. */
 static char *
-find_split(char *path)
+find_option(char *path, const char *option)
 {
 	char *found = NULL;
 	int depth = 0;
 
 	for (char *p = path; *p; p++) {
 		depth += (*p == '[') - (*p == ']');
-		if (depth <= 0 && strncmp(p, ":split=", 7) == 0)
+		if (depth <= 0 && strncmp(p, option, strlen(option)) == 0)
 			found = p;
 	}
 	return found;
+}
+
+/* Cut an option off, so that its value remains. at may be NULL. */
+static char *
+cut_option(char *at, const char *option)
+{
+	if (!at)
+		return NULL;
+	*at = '\0';
+	return at + strlen(option);
+}
+
+static int
+take_prefix(const char *text, unsigned *ret, char **ret_error)
+{
+	uint64_t bytes;
+
+	if (number_parse(text, INDEX_PREFIX_MAX, &bytes, NULL) < 0 || bytes == 0)
+		return message_set(ret_error, -EINVAL,
+				   "prefix=%s: a number of bytes from 1 to %u is expected", text,
+				   INDEX_PREFIX_MAX);
+	*ret = (unsigned)bytes;
+	return 0;
 }
 
 int
 config_parse_index(const char *text, struct config_index *ret, char **ret_error)
 {
 	struct config_index index = {0};
-	char *copy = strdup(text), *resource, *path, *split;
+	char *copy = strdup(text), *resource, *path, *split, *prefix;
 	struct resource_name name;
 	int r = -ENOMEM;
 
@@ -353,11 +377,10 @@ config_parse_index(const char *text, struct config_index *ret, char **ret_error)
 	}
 	*resource++ = '\0';
 	*path++ = '\0';
-	split = find_split(path);
-	if (split) {
-		*split = '\0';
-		split += strlen(":split=");
-	}
+	split = find_option(path, ":split=");
+	prefix = find_option(path, ":prefix=");
+	split = cut_option(split, ":split=");
+	prefix = cut_option(prefix, ":prefix=");
 	if ((r = config_check_index_name(copy, ret_error)) < 0 ||
 	    (r = resource_name_parse(resource, &name, ret_error)) < 0)
 		goto out;
@@ -369,6 +392,8 @@ config_parse_index(const char *text, struct config_index *ret, char **ret_error)
 		r = message_set(ret_error, -EINVAL, "split= needs a separator, as in split=,");
 		goto out;
 	}
+	if (prefix && (r = take_prefix(prefix, &index.prefix, ret_error)) < 0)
+		goto out;
 	index.name = strdup(copy);
 	index.resource = strdup(resource);
 	index.paths = calloc(1, sizeof(*index.paths));

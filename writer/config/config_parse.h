@@ -20,7 +20,7 @@
  */
 int config_parse_resource(const char *text, struct config_resource *ret, char **ret_error);
 
-/* NAME=RESOURCE:PATH[:split=SEP]. *ret is zeroed first. */
+/* NAME=RESOURCE:PATH[:split=SEP][:prefix=N], the last two in any order. *ret is zeroed first. */
 int config_parse_index(const char *text, struct config_index *ret, char **ret_error);
 
 /*

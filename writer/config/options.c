@@ -104,7 +104,8 @@ static const struct flag flags[] = {
 	 take_namespace, offsetof(struct options, flags.namespace_), false},
 	{"index", 0, "NAME=RESOURCE:PATH",
 	 "a further index; may be repeated. With :split=, behind it a value is a list in one string:\n"
-	 "byUser=pods:metadata.annotations.users:split=,",
+	 "byUser=pods:metadata.annotations.users:split=,\n"
+	 "With :prefix=N behind it prefixes of N bytes or more are found, too (N is 1 to 255)",
 	 take_index, offsetof(struct options, flags), false},
 	{"keep-managed-fields", 0, NULL, "keep metadata.managedFields, which are dropped otherwise",
 	 ON(flags.keep_managed_fields)},

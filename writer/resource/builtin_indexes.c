@@ -15,6 +15,10 @@ struct rule {
 	const char *path; /* NULL: none */
 };
 
+/* Container IDs are searched by prefix, too. docker and crictl show 12 digits. */
+#define CONTAINER_INDEX "containerID"
+#define CONTAINER_PREFIX 12
+
 #define EVERY NULL, NULL
 #define PODS "", "pods"
 #define SERVICES "", "services"
@@ -30,9 +34,9 @@ static const struct rule rules[] = {
 	{ "labels", EVERY, "keyvalue", "metadata.labels" },
 	{ "nodeName", PODS, "string", "spec.nodeName" },
 	{ "podIP", PODS, "string", "status.podIPs[*].ip" },
-	{ "containerID", PODS, "scheme", "status.containerStatuses[*].containerID" },
-	{ "containerID", PODS, "scheme", "status.initContainerStatuses[*].containerID" },
-	{ "containerID", PODS, "scheme", "status.ephemeralContainerStatuses[*].containerID" },
+	{ CONTAINER_INDEX, PODS, "scheme", "status.containerStatuses[*].containerID" },
+	{ CONTAINER_INDEX, PODS, "scheme", "status.initContainerStatuses[*].containerID" },
+	{ CONTAINER_INDEX, PODS, "scheme", "status.ephemeralContainerStatuses[*].containerID" },
 	{ "address", SERVICES, "string", "spec.clusterIP" },
 	{ "address", SERVICES, "string", "spec.clusterIPs[*]" },
 	{ "address", SERVICES, "string", "spec.externalIPs[*]" },
@@ -50,7 +54,11 @@ add_index(cJSON *indexes, const char *name)
 		cJSON_Delete(index);
 		return NULL;
 	}
-	return cJSON_AddStringToObject(index, "name", name) ? cJSON_AddArrayToObject(index, "rules") : NULL;
+	if (!cJSON_AddStringToObject(index, "name", name) ||
+	    (strcmp(name, CONTAINER_INDEX) == 0 &&
+	     !cJSON_AddNumberToObject(index, "prefix", CONTAINER_PREFIX)))
+		return NULL;
+	return cJSON_AddArrayToObject(index, "rules");
 }
 
 static bool

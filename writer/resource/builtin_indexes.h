@@ -9,7 +9,8 @@
  *	                 labels       each label as key=value
  *	pods             nodeName     spec.nodeName
  *	                 podIP        status.podIPs[*].ip
- *	                 containerID  of containers, init and ephemeral ones, without "containerd://"
+ *	                 containerID  of containers, init and ephemeral ones, without "containerd://"; filed
+ *	                              under the first 12 bytes
  *	services         address      cluster IPs (also "None"), external and load balancer's IPs
  *	nodes            address      status.addresses[*].address: IPs and names
  *	endpointslices   targetUID    endpoints[*].targetRef.uid: the Pods behind it

@@ -66,7 +66,8 @@ add_index(cJSON *indexes, const struct config_index *index)
 		cJSON_Delete(definition);
 		return false;
 	}
-	if (!add_text(definition, "name", index->name))
+	if (!add_text(definition, "name", index->name) ||
+	    (index->prefix > 0 && !cJSON_AddNumberToObject(definition, "prefix", index->prefix)))
 		return false;
 	rules = cJSON_AddArrayToObject(definition, "rules");
 	for (size_t i = 0; rules && i < index->n_paths; i++) {

@@ -13,6 +13,7 @@
  *it "drops": ["metadata.managedFields"],                         paths whose values are not stored "indexes":
  *[
  *	    {"name": "namespace", "rules": [{"as": "namespace"}]},
+ *	    {"name": "containerID", "prefix": 12, "rules": [...]},                 only if values are cut
  *	    {"name": "byUser",
  *	     "rules": [{"path": "metadata.annotations.users", "as": "split", "separator": ","}]}
  *	  ]

@@ -54,6 +54,7 @@ static const char full[] = "kubeconfig: kube/config\n"
 			   "  resource: pods\n"
 			   "  path: metadata.annotations.users\n"
 			   "  split: ','\n"
+			   "  prefix: 12\n"
 			   "- {name: image, resource: pods, paths: ['spec.containers[*].image', "
 			   "'spec.initContainers[*].image']}\n"
 			   "- byApp=services:spec.selector.app\n"
@@ -81,7 +82,7 @@ TEST(every_field_of_a_file_is_taken)
 		     "log_level=debug\npods namespace_=web label_selector=app in (a, b) "
 		     "field_selector=spec.nodeName=n1 drop=status.managed "
 		     "drop=metadata.annotations[\"a.b/c\"]\nservices namespace_=web\nnodes\nindex byUser of "
-		     "pods path=metadata.annotations.users split=,\nindex image of pods "
+		     "pods path=metadata.annotations.users split=, prefix=12\nindex image of pods "
 		     "path=spec.containers[*].image path=spec.initContainers[*].image\nindex byApp of "
 		     "services path=spec.selector.app");
 	assert_built(*state, "context: prod\naccess: {uids: [0, 1000]}\nlogLevel: debug\nresources: [pods]\n",

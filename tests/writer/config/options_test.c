@@ -193,6 +193,16 @@ TEST_CASE(an_index_names_resource_path_and_separator)
 		      "\nindex image of po path=spec.containers[*].image");
 }
 
+TEST_CASE(an_index_takes_a_prefix)
+{
+	assert_parsed(ARGS("--index", "image=po:spec.containers[*].image:prefix=12", "--index",
+			   "a=pods:metadata.annotations[\"x:prefix=y\"]:split=::prefix=255", "--index",
+			   "b=pods:c:prefix=1:split=,"),
+		      "\nindex image of po path=spec.containers[*].image prefix=12"
+		      "\nindex a of pods path=metadata.annotations[\"x:prefix=y\"] split=: prefix=255"
+		      "\nindex b of pods path=c split=, prefix=1");
+}
+
 /* A refusal names the flag, what was expected, and the nearest name. */
 TEST_CASE(bad_values_are_refused)
 {
@@ -227,6 +237,9 @@ TEST_CASE(bad_values_are_refused)
 		{{"--index", "a b=pods:metadata.name"}, "cannot be an index's name"},
 		{{"--index", "x=pods:metadata..name"}, "--index: path 'metadata..name', character 10"},
 		{{"--index", "x=pods:a:split="}, "needs a separator"},
+		{{"--index", "x=pods:a:prefix=0"}, "--index: prefix=0: a number of bytes from 1 to 255"},
+		{{"--index", "x=pods:a:prefix=256"}, "prefix=256: a number of bytes from 1 to 255"},
+		{{"--index", "x=pods:a:prefix="}, "prefix=: a number of bytes from 1 to 255"},
 		{{"--request-timeout=soon"}, "--request-timeout: 'soon' is not a time"},
 		{{"--backoff-initial=9ms"},
 		 "--backoff-initial: '9ms' is not a time from 10ms to 1h, such as"},

@@ -30,14 +30,20 @@ static struct kube_resource pods = {.group = "",
 /* The whole text of a pod's descriptor: LAYOUT.md describes this format. */
 TEST_CASE(a_descriptor_of_pods)
 {
-	char *users[] = { "metadata.annotations.users" };
+	char *users[] = { "metadata.annotations.users" }, *images[] = { "spec.containers[*].image" };
 	struct config_index by_user = {.name = "byUser",
 				       .resource = "pods",
 				       .paths = users,
 				       .n_paths = 1,
 				       .split = ",",
 				       .origin = "--index"};
-	const struct config_index *indexes[] = { &by_user };
+	struct config_index image = {.name = "image",
+				     .resource = "pods",
+				     .paths = images,
+				     .n_paths = 1,
+				     .prefix = 8,
+				     .origin = "--index"};
+	const struct config_index *indexes[] = { &by_user, &image };
 	const char *drops[] = { "metadata.managedFields" };
 	struct descriptor_source lister_watcher = {
 		.resource = &pods,
@@ -45,7 +51,7 @@ TEST_CASE(a_descriptor_of_pods)
 		.drops = drops,
 		.drop_count = 1,
 		.indexes = indexes,
-		.index_count = 1,
+		.index_count = 2,
 	};
 	char *json = NULL;
 
@@ -63,11 +69,13 @@ TEST_CASE(a_descriptor_of_pods)
 		      "\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
 		      "{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
 		      "{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
-		      "{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].container"
-		      "ID\",\"as\":\"scheme\"},{\"path\":\"status.initContainerStatuses[*].containerID\","
+		      "{\"name\":\"containerID\",\"prefix\":12,\"rules\":[{\"path\":"
+		      "\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"},"
+		      "{\"path\":\"status.initContainerStatuses[*].containerID\","
 		      "\"as\":\"scheme\"},{\"path\":\"status.ephemeralContainerStatuses[*].containerID\","
 		      "\"as\":\"scheme\"}]},{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations."
-		      "users\",\"as\":\"split\",\"separator\":\",\"}]}]}");
+		      "users\",\"as\":\"split\",\"separator\":\",\"}]},{\"name\":\"image\",\"prefix\":8,"
+		      "\"rules\":[{\"path\":\"spec.containers[*].image\",\"as\":\"string\"}]}]}");
 	free(json);
 }
 
