@@ -41,6 +41,7 @@ enum informer_container_state {
 };
 
 #define INFORMER_CONTAINER_ID_MAX 127u
+#define INFORMER_CONTAINER_PREFIX_MIN 12u /* characters of an ID, as docker and crictl show IDs */
 
 /*
  * A container, as the kubelet reported it last. Texts are lent, and empty where nothing is known.
@@ -53,7 +54,7 @@ enum informer_container_state {
  * previous       the ID is that of the container's last run; the container has been restarted since
  * state          of this run
  * restart_count  of the container
- * id             the ID that was asked for or stood in the path, without a scheme, terminated; or ""
+ * id             the whole ID, without a scheme, terminated; "" if the path has none
  * name, image, image_id  as in the Pod's status
  */
 struct informer_container {
@@ -69,11 +70,16 @@ struct informer_container {
 };
 
 /*
- * Find a container by its ID. A Pod that is present comes before a deleted one (informer_find(3)).
+ * Find a container by its ID, or by the beginning of its ID. A Pod that is present comes before a deleted one
+ * (informer_find(3)).
  *
- * id       the whole ID, mostly 64 hexadecimal digits; a scheme ("containerd://") before it is skipped
- * Returns  0; INFORMER_E_NOT_FOUND: no Pod has this container, or not yet; INFORMER_E_NO_INDEX
- * Cost     an index lookup, and a walk over the Pod's container statuses
+ * id       the whole ID, mostly 64 hexadecimal digits; or 12 to 63 characters with which it begins. A scheme
+ *          ("containerd://") before it is skipped. A container whose whole ID this is comes first
+ * Returns  0; INFORMER_E_NOT_FOUND: no Pod has this container, or not yet; INFORMER_E_AMBIGUOUS: the IDs of
+ *          two or more containers of present Pods begin so or, if no present Pod has one, of deleted Pods;
+ *          INFORMER_E_NO_INDEX
+ * Cost     an index lookup, and a walk over the Pod's container statuses; by a prefix three lookups, and a
+ *          walk over the statuses of each Pod with a container whose ID begins so
  */
 INFORMER_API int informer_container_of_id(const struct informer_snapshot *snapshot,
 					  struct informer_resource *pods, const char *id, size_t length,

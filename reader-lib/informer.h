@@ -118,7 +118,10 @@ INFORMER_API const char *informer_library_version(void);
 	X(TYPE, -4107, "the value is of another kind than the one asked for",                                \
 	  "look with informer_value_kind() first")                                                           \
 	X(STOPPED, -4108, "informer_stop() was called on this handle",                                       \
-	  "attach another handle for new handlers")
+	  "attach another handle for new handlers")                                                          \
+	X(AMBIGUOUS, -4109,                                                                                  \
+	  "more than one container has an ID that begins so; informer_error_text() has two",                 \
+	  "give more characters of the ID")
 
 enum informer_error {
 	INFORMER_OK = 0,

@@ -39,6 +39,47 @@ find(const struct informer_snapshot *snapshot, struct informer_resource *pods, e
 	return informer_find(snapshot, pods, by, value, length, &c->pod, &c->deleted);
 }
 
+static int
+collect(void *context, const struct informer_object *pod)
+{
+	struct container_ids *ids = context;
+
+	container_status_collect(value_of_object(&snapshot_of(pod->snapshot_)->view, pod->ref_), ids);
+	return ids->count > 1 ? INFORMER_E_AMBIGUOUS : 0;
+}
+
+static int
+collect_present(const struct informer_snapshot *snapshot, struct informer_resource *pods,
+		struct container_ids *ids)
+{
+	struct informer_object pod;
+	struct informer_iter it;
+	int r = informer_by_index_prefix(snapshot, pods, "containerID", ids->prefix, ids->length, &it);
+
+	while (r == 0 && (r = informer_next(&it, &pod)) > 0)
+		r = collect(ids, &pod);
+	return r < 0 ? snapshot_validate(snapshot_of(snapshot), r) : r;
+}
+
+/* Set id to the only one that begins with a prefix: of the present Pods, or else of the deleted ones. */
+static int
+complete_id(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *prefix,
+	    size_t length, char id[INFORMER_CONTAINER_ID_MAX + 1])
+{
+	struct container_ids ids = {.prefix = prefix, .length = length};
+	int r = collect_present(snapshot, pods, &ids);
+
+	if (r == 0 && ids.count == 0)
+		r = deleted_each_of_container_prefix(snapshot, pods, prefix, length, collect, &ids);
+	if (r == INFORMER_E_AMBIGUOUS)
+		return error_set(r, "'%.*s' is ambiguous: it begins the IDs of containers such as %s and %s",
+				 (int)length, prefix, ids.ids[0], ids.ids[1]);
+	if (r < 0)
+		return r;
+	strcpy(id, ids.ids[0]);
+	return ids.count > 0 ? 0 : INFORMER_E_NOT_FOUND;
+}
+
 int
 informer_container_of_id(const struct informer_snapshot *snapshot, struct informer_resource *pods,
 			 const char *id, size_t length, struct informer_container *ret_container)
@@ -51,10 +92,16 @@ informer_container_of_id(const struct informer_snapshot *snapshot, struct inform
 	container_id_strip(&id, &length);
 	if (length > INFORMER_CONTAINER_ID_MAX)
 		return INFORMER_E_NOT_FOUND;
+	memcpy(c.id, id, length);
 	r = find(snapshot, pods, INFORMER_BY_CONTAINER_ID, id, length, &c);
+	if (r == INFORMER_E_NOT_FOUND && length >= INFORMER_CONTAINER_PREFIX_MIN &&
+	    length < CGROUP_CONTAINER_ID) {
+		r = complete_id(snapshot, pods, id, length, c.id);
+		if (r == 0)
+			r = find(snapshot, pods, INFORMER_BY_CONTAINER_ID, c.id, strlen(c.id), &c);
+	}
 	if (r < 0)
 		return r;
-	memcpy(c.id, id, length);
 	return answer(&c, ret_container);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader-lib/node/container_status.h"
 
+#include "reader-lib/read/find.h"
 #include "reader-lib/read/known_text.h"
 
 static struct known_field status_field = KNOWN_FIELD("status"), id_field = KNOWN_FIELD("containerID"),
@@ -95,6 +96,38 @@ container_status_find(struct value pod, struct informer_container *c)
 			c->previous = previous;
 			fill(c, found);
 			return;
+		}
+	}
+}
+
+static void
+add_id(struct container_ids *ids, const char *id, size_t length)
+{
+	if (length < ids->length || length > INFORMER_CONTAINER_ID_MAX ||
+	    memcmp(id, ids->prefix, ids->length) != 0)
+		return;
+	for (unsigned i = 0; i < ids->count; i++)
+		if (strlen(ids->ids[i]) == length && memcmp(ids->ids[i], id, length) == 0)
+			return;
+	if (ids->count < 2) {
+		memcpy(ids->ids[ids->count], id, length);
+		ids->ids[ids->count++][length] = '\0';
+	}
+}
+
+void
+container_status_collect(struct value pod, struct container_ids *ids)
+{
+	struct value status = known_field(pod, &status_field);
+
+	for (size_t i = 0; i < LISTS; i++) {
+		struct value_iter it = value_iterate(known_field(status, &lists[i].field));
+
+		while (value_next(&it)) {
+			struct informer_text id = known_text(it.item, &id_field);
+
+			container_id_strip(&id.data, &id.length);
+			add_id(ids, id.data, id.length);
 		}
 	}
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# informerctl whois: a container's ID, a cgroup, a process, an address and a UID lead to the Pod and its Deployment, also
+# informerctl whois: a container's ID or its first digits, a cgroup, a process, an address and a UID lead to the Pod and its Deployment, also
 # when the Pod is deleted; what is of the node, unknown or unclear is said, with an exit code of its own.
 # Takes 3 s.
 . "$(dirname "$0")/../support/script.sh"
@@ -24,7 +24,8 @@ echo "$cgroup" >"$T/proc/4711/cgroup"
 echo 0::/init.scope >"$T/proc/1/cgroup"
 
 whois() { "$ctl" whois -o json "$1" | jq -r '[.namespace, .pod, .container.name // "-", .workload.kind, .workload.name] | join(" ")'; }
-for word in "$id" "${id#*://}" "$cgroup" 4711; do
+digits=${id#*://}
+for word in "$id" "$digits" "${digits:0:12}" "${digits:0:32}" "${digits:0:63}" "${id:0:$((${#id} - 50))}" "$cgroup" 4711; do
 	[ "$(whois "$word")" = "$ns $name $container Deployment $deployment" ] || fail "$word: $(whois "$word")"
 done
 for word in "$ip" "$uid" "/kubepods/pod$uid"; do
@@ -52,6 +53,21 @@ said 1 'of the node itself' "$ctl" whois 1
 said 1 'no such process' "$ctl" whois 2
 said 1 'nothing in the cache has it' "$ctl" whois 10.255.255.254
 said 2 "'web' is no pid" "$ctl" whois web
+said 2 "'${digits:0:11}' is no pid" "$ctl" whois "${digits:0:11}"
+said 1 'nothing in the cache has it' "$ctl" whois ffffffffffff
+
+# another container's ID begins with the same 20 digits
+other=$("$ctl" get pods -A -o json | jq -r --arg name "$name" '[.items[] | select(.metadata.name != $name and
+	.status.containerStatuses[0].containerID)][0].metadata | .namespace + "/pods/" + .name')
+twin=${digits:0:20}$(tr 0-9a-f 1-9a-f0 <<<"${digits:20}")
+curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' "$url/api/v1/namespaces/$other/status" \
+	-d "{\"status\":{\"containerStatuses\":[{\"name\":\"twin\",\"containerID\":\"containerd://$twin\",\"state\":{\"running\":{}}}]}}" >"$T/patched"
+has_twin() { "$ctl" whois "$twin" >"$T/twin" 2>&1; }
+until_true has_twin || fail "$(cat "$T/twin")"
+said 1 ' is ambiguous' "$ctl" whois "${digits:0:12}"
+grep -q "$digits" "$T/out" && grep -q "$twin" "$T/out" || fail "$(cat "$T/out")"
+said 1 ' is ambiguous' "$ctl" whois "${id:0:$((${#id} - 44))}"
+[ "$(whois "${digits:0:21}")" = "$ns $name $container Deployment $deployment" ] || fail "by 21 digits: $(whois "${digits:0:21}")"
 said 2 'whois what?' "$ctl" whois
 said 1 "Deployment/$deployment" "$ctl" whois 1 "$ip" # one answer is given though another is not
 
@@ -59,6 +75,6 @@ said 1 "Deployment/$deployment" "$ctl" whois 1 "$ip" # one answer is given thoug
 curl -sf -X DELETE "$url/api/v1/namespaces/$ns/pods/$name?gracePeriodSeconds=0" >"$T/deleted"
 is_deleted() { "$ctl" whois "$id" | grep -q "$name *$container *deleted .* ago *Deployment/$deployment"; }
 until_true is_deleted || fail "$("$ctl" whois "$id")"
-for word in "$cgroup" 4711 "$uid" "$ip"; do
+for word in "$cgroup" 4711 "$uid" "$ip" "${digits:0:21}"; do
 	[ "$("$ctl" whois -o json "$word" | jq -r '.pod + " " + (.deleted | type)')" = "$name string" ] || fail "deleted, by $word"
 done

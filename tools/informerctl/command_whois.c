@@ -62,6 +62,7 @@ ask(const struct informer_snapshot *snap, struct informer_resource *pods, struct
 	struct informer_container *c = &a->container;
 	const char *word = a->word;
 	size_t length = strlen(word);
+	int r;
 
 	switch (whois_question_of(word)) {
 	case WHOIS_PID:
@@ -73,7 +74,9 @@ ask(const struct informer_snapshot *snap, struct informer_resource *pods, struct
 	case WHOIS_IP:
 		return ask_address(snap, a);
 	case WHOIS_UID:
-		return informer_find(snap, pods, INFORMER_BY_UID, word, length, &c->pod, &c->deleted);
+		r = informer_find(snap, pods, INFORMER_BY_UID, word, length, &c->pod, &c->deleted);
+		/* the digits of a static Pod's UID may also begin a container's ID */
+		return r == INFORMER_E_NOT_FOUND ? informer_container_of_id(snap, pods, word, length, c) : r;
 	case WHOIS_UNCLEAR:
 		break;
 	}
@@ -98,6 +101,7 @@ fail(const char *word, int r)
 		cli_fail("%s: nothing in the cache has it, now or a short while ago", word);
 		return EXIT_CONDITION;
 	case -ESRCH:
+	case INFORMER_E_AMBIGUOUS:
 		informer_error_text(r, text, sizeof(text));
 		cli_fail("%s", text);
 		return EXIT_CONDITION;
@@ -414,11 +418,12 @@ const struct cli_command command_whois = {
 		"  informerctl whois $(pgrep nginx)\n"
 		"  informerctl whois 10.0.0.7 containerd://9a0b...\n"
 		"\n"
+		"Of a container's ID the first 12 digits suffice, if no other container has them.\n"
 		"A pid is looked up in /proc, or in the folder that $HOST_PROC names. Pods deleted a short "
 		"while ago are found as well,\n"
 		"and the state says so. The workload is the topmost controller, as far as informerd caches "
 		"it.\n"
-		"Exit codes: 0 all are known, 1 one is not, 2 usage or no daemon.",
+		"Exit codes: 0 all are known, 1 one is not or is ambiguous, 2 usage or no daemon.",
 	.flags = flags,
 	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,

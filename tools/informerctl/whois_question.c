@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "reader-lib/informer-node.h"
+
 #define PID_DIGITS_MAX 10u
 #define CONTAINER_DIGITS 64u
 #define STATIC_UID_DIGITS 32u
@@ -21,12 +23,14 @@ whois_question_of(const char *word)
 		return WHOIS_PID;
 	if (inet_pton(AF_INET, word, address) == 1 || inet_pton(AF_INET6, word, address) == 1)
 		return WHOIS_IP;
-	if (strstr(word, "://") || (length == CONTAINER_DIGITS && hex == length))
+	if (strstr(word, "://"))
 		return WHOIS_CONTAINER;
 	if (strchr(word, '/'))
 		return WHOIS_CGROUP;
 	if (length == STATIC_UID_DIGITS && hex == length)
 		return WHOIS_UID;
+	if (length >= INFORMER_CONTAINER_PREFIX_MIN && length <= CONTAINER_DIGITS && hex == length)
+		return WHOIS_CONTAINER;
 	if (length == UID_LENGTH && strspn(word, "0123456789abcdef-") == length)
 		return WHOIS_UID;
 	return WHOIS_UNCLEAR;

@@ -30,7 +30,7 @@ static const struct kind_fixture workers = {
 	.resource = "workers",
 	.kind = "Worker",
 	.indexes = "{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
-		   "{\"name\":\"containerID\",\"rules\":["
+		   "{\"name\":\"containerID\",\"prefix\":12,\"rules\":["
 		   "{\"path\":\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"},"
 		   "{\"path\":\"status.initContainerStatuses[*].containerID\",\"as\":\"scheme\"},"
 		   "{\"path\":\"status.ephemeralContainerStatuses[*].containerID\",\"as\":\"scheme\"}]}",
@@ -78,6 +78,18 @@ of_id(struct reader_world *w, const char *id)
 	struct informer_container c = {.size = sizeof(c)};
 
 	return said(informer_container_of_id(&w->snap, w->pods, id, strlen(id), &c), &c);
+}
+
+/* By the first characters of an ID; the answer must have this whole ID. */
+static const char *
+of_prefix(struct reader_world *w, const char *text, size_t length, const char *id)
+{
+	struct informer_container c = {.size = sizeof(c)};
+	int r = informer_container_of_id(&w->snap, w->pods, text, length, &c);
+
+	if (r == 0)
+		assert_string_equal(c.id, id);
+	return said(r, &c);
 }
 
 static const char *
@@ -160,6 +172,102 @@ TEST(a_cgroup_of_no_pod_is_another_error_than_an_unknown_pod)
 	assert_non_null(strstr(text, "no Pod and no container"));
 	assert_string_equal(of_cgroup(w, "/kubepods/pod0f2c0001-1111-4222-8333-444455556666/" SANDBOX),
 			    "INFORMER_E_NOT_FOUND");
+}
+
+/* From 12 characters on, until they are the whole ID. */
+TEST(a_prefix_of_an_id_gives_its_container)
+{
+	static const char web[] = "containerd://" WEB_ID;
+
+	for (size_t length = 12; length <= 64; length++) {
+		assert_string_equal(of_prefix(w, WEB_ID, length, WEB_ID), "web regular running 2");
+		assert_string_equal(of_prefix(w, web, length + strlen("containerd://"), WEB_ID),
+				    "web regular running 2");
+	}
+	assert_string_equal(of_prefix(w, INIT_ID, 12, INIT_ID), "set-up init terminated 0");
+	assert_string_equal(of_prefix(w, DEBUG_ID, 63, DEBUG_ID), "debug ephemeral none 0");
+	assert_string_equal(of_prefix(w, WEB_ID, 11, ""), "INFORMER_E_NOT_FOUND");
+	assert_string_equal(of_prefix(w, SANDBOX, 12, ""), "INFORMER_E_NOT_FOUND");
+	assert_string_equal(of_prefix(w, "1a01234567891", 13, ""), "INFORMER_E_NOT_FOUND");
+	/* the last run is known by its Pod alone */
+	assert_string_equal(of_prefix(w, OLD_ID, 12, ""), "INFORMER_E_NOT_FOUND");
+}
+
+/* A Pod web-0 in this namespace with the container "twin". */
+static void
+put_twin(struct reader_world *w, const char *ns, const char *id)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"%s\",\"uid\":\"u-%s\"},\"status\":{"
+		 "\"containerStatuses\":[{\"name\":\"twin\",\"containerID\":\"containerd://%s\"}]}}",
+		 ns, ns, id);
+	broker_fixture_put(w->fx, (const char *const[]){text, NULL});
+	reader_world_renew(w);
+}
+
+static void
+delete_twin(struct reader_world *w, const char *ns)
+{
+	broker_fixture_delete(w->fx, ns, "web-0");
+	reader_world_renew(w);
+}
+
+/* IDs that begin as WEB_ID: 20 characters alike; one is a whole ID of 14. */
+#define TWIN_ID "1a012345678901234567f"
+#define SHORT_ID "1a012345678901"
+
+TEST(a_prefix_of_several_ids_is_ambiguous)
+{
+	char text[256];
+
+	put_twin(w, "twin", TWIN_ID);
+	assert_string_equal(of_prefix(w, WEB_ID, 12, ""), "INFORMER_E_AMBIGUOUS");
+	informer_error_text(INFORMER_E_AMBIGUOUS, text, sizeof(text));
+	assert_non_null(strstr(text, "'1a0123456789' is ambiguous"));
+	assert_non_null(strstr(text, WEB_ID));
+	assert_non_null(strstr(text, TWIN_ID));
+	assert_string_equal(of_prefix(w, WEB_ID, 20, ""), "INFORMER_E_AMBIGUOUS");
+	assert_string_equal(of_prefix(w, WEB_ID, 21, WEB_ID), "web regular running 2");
+	assert_string_equal(of_prefix(w, TWIN_ID, strlen(TWIN_ID), TWIN_ID), "twin regular none 0");
+	assert_string_equal(of_prefix(w, WEB_ID, 64, WEB_ID), "web regular running 2");
+}
+
+/* The same container in two Pods, as a mirror Pod that was made anew, is one container. */
+TEST(one_id_in_two_pods_is_not_ambiguous)
+{
+	put_twin(w, "twin", WEB_ID);
+	assert_string_not_equal(of_prefix(w, WEB_ID, 12, WEB_ID), "INFORMER_E_AMBIGUOUS");
+}
+
+/* A container whose whole ID was asked for comes before those whose IDs begin so, also if it is deleted. */
+TEST(a_whole_id_comes_before_longer_ones)
+{
+	put_twin(w, "twin", TWIN_ID);
+	put_twin(w, "short", SHORT_ID);
+	assert_string_equal(of_prefix(w, WEB_ID, 14, SHORT_ID), "twin regular none 0");
+	delete_twin(w, "short");
+	assert_string_equal(of_prefix(w, WEB_ID, 14, SHORT_ID), "twin regular none 0 deleted");
+	assert_string_equal(of_prefix(w, WEB_ID, 13, ""), "INFORMER_E_AMBIGUOUS");
+}
+
+/* Deleted containers are searched if no present one has the prefix. */
+TEST(a_prefix_finds_present_pods_before_deleted_ones)
+{
+	put_twin(w, "twin", TWIN_ID);
+	delete_twin(w, "twin");
+	assert_string_equal(of_prefix(w, WEB_ID, 12, WEB_ID), "web regular running 2");
+	assert_string_equal(of_prefix(w, TWIN_ID, 21, TWIN_ID), "twin regular none 0 deleted");
+	delete_twin(w, "default");
+	assert_string_equal(of_prefix(w, WEB_ID, 12, ""), "INFORMER_E_AMBIGUOUS");
+	assert_string_equal(of_prefix(w, WEB_ID, 21, WEB_ID), "web regular running 2 deleted");
+	assert_string_equal(of_prefix(w, INIT_ID, 12, INIT_ID), "set-up init terminated 0 deleted");
+	assert_string_equal(of_prefix(w, WEB_ID, 11, ""), "INFORMER_E_NOT_FOUND");
+	/* made anew, as a mirror Pod, and deleted again */
+	put_twin(w, "other", INIT_ID);
+	delete_twin(w, "other");
+	assert_string_equal(of_prefix(w, INIT_ID, 12, INIT_ID), "twin regular none 0 deleted");
 }
 
 static void

@@ -21,6 +21,9 @@ TEST_CASE(a_word_says_by_its_form_what_it_is)
 		{"kubepods/burstable", WHOIS_CGROUP},
 		{DIGITS_32 DIGITS_32, WHOIS_CONTAINER},
 		{"containerd://x", WHOIS_CONTAINER},
+		{"0123456789ab", WHOIS_CONTAINER},
+		{"123456789012", WHOIS_CONTAINER},
+		{DIGITS_32 "0", WHOIS_CONTAINER},
 		{DIGITS_32, WHOIS_UID},
 		{"6f2c0001-1111-4222-8333-444455556666", WHOIS_UID},
 		{"", WHOIS_UNCLEAR},
@@ -28,6 +31,8 @@ TEST_CASE(a_word_says_by_its_form_what_it_is)
 		{"-1", WHOIS_UNCLEAR},
 		{"256.0.0.1", WHOIS_UNCLEAR},
 		{"12345678901", WHOIS_UNCLEAR},
+		{"0123456789aB", WHOIS_UNCLEAR},
+		{DIGITS_32 DIGITS_32 "0", WHOIS_UNCLEAR},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
