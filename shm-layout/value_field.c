@@ -54,41 +54,56 @@ position_of(const struct arena_view *view, uint32_t ref, const char *name, size_
 	return all_stand && count > 0 && stands(shape->payload, &fps[count - 1]) ? NOWHERE : UNKNOWN;
 }
 
-bool
-value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, struct value_memo *memo)
+/* The fields of an object, and its shape. False: v is none. */
+static inline __attribute__((always_inline)) bool
+open_fields(const struct value *v, const uint8_t **ret_at, const uint8_t **ret_end, uint32_t *ret_shape)
 {
-	const uint8_t *at, *end;
-	const struct block *shape;
-	_Atomic uint64_t *known;
-	uint64_t word, shape_tag;
-	unsigned tag;
-	uint32_t ref, i;
 	size_t bytes;
+	unsigned tag;
 
 	if (!v->at)
 		return false;
 	tag = LOAD_ONCE(v->at);
-	if ((tag != TAG_OBJECT16 && tag != TAG_OBJECT32) || !value_extent(tag, v->at, v->end, &at, &bytes))
+	if ((tag != TAG_OBJECT16 && tag != TAG_OBJECT32) || !value_extent(tag, v->at, v->end, ret_at, &bytes))
 		return false;
-	end = at + bytes;
-	ref = value_load32(at - 4);
+	*ret_end = *ret_at + bytes;
+	*ret_shape = value_load32(*ret_at - 4);
+	return true;
+}
+
+/* As position_of(), by the memo if that knows the shape by its tag. */
+static inline __attribute__((always_inline)) uint32_t
+position_by_memo(const struct arena_view *view, uint32_t ref, uint64_t shape_tag, const char *name,
+		 size_t length, uint8_t name_fp, struct value_memo *memo)
+{
+	_Atomic uint64_t *known = &memo->words[ref % VALUE_MEMOS];
+	uint64_t word = atomic_load_explicit(known, memory_order_relaxed);
+	uint32_t i = (uint32_t)(word & MEMO_ABSENT);
+
+	if ((word ^ shape_tag) <= MEMO_ABSENT)
+		return i == MEMO_ABSENT ? NOWHERE : i;
+	/* another shape's */
+	i = position_of(view, ref, name, length, name_fp);
+	if (i < MEMO_ABSENT || i == NOWHERE)
+		atomic_store_explicit(known, (shape_tag & ~(uint64_t)MEMO_ABSENT) | (i & MEMO_ABSENT),
+				      memory_order_relaxed);
+	return i;
+}
+
+bool
+value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, struct value_memo *memo)
+{
+	const struct block *shape;
+	const uint8_t *at, *end;
+	uint32_t ref, i;
+
+	if (!open_fields(v, &at, &end, &ref))
+		return false;
 	if (memo) {
 		shape = block_at(v->view, ref, BLOCK_SHAPE, 0);
 		if (!shape)
 			return false;
-		shape_tag = LOAD_ONCE(&shape->tag);
-		known = &memo->words[ref % VALUE_MEMOS];
-		word = atomic_load_explicit(known, memory_order_relaxed);
-		i = (uint32_t)(word & MEMO_ABSENT);
-		if ((word ^ shape_tag) > MEMO_ABSENT) { /* another shape's */
-			i = position_of(v->view, ref, name, length, name_fp);
-			if (i < MEMO_ABSENT || i == NOWHERE)
-				atomic_store_explicit(
-					known, (shape_tag & ~(uint64_t)MEMO_ABSENT) | (i & MEMO_ABSENT),
-					memory_order_relaxed);
-		} else if (i == MEMO_ABSENT) {
-			i = NOWHERE;
-		}
+		i = position_by_memo(v->view, ref, LOAD_ONCE(&shape->tag), name, length, name_fp, memo);
 	} else {
 		i = position_of(v->view, ref, name, length, name_fp);
 	}
@@ -97,6 +112,49 @@ value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, s
 	for (; i > 0 && at; i--)
 		at = value_end(at, end);
 	return at && value_open_here(v, v->view, v->own, at, end);
+}
+
+#define PASS_MAX 64u /* positions that one pass finds; later fields are found one by one */
+
+void
+value_enter_each(struct value object, const struct value_name *names, unsigned count, struct value *ret)
+{
+	const struct block *shape = NULL;
+	const uint8_t *at, *end;
+	uint8_t who[PASS_MAX];
+	uint64_t wanted = 0, shape_tag;
+	uint32_t ref;
+
+	for (unsigned i = 0; i < count; i++)
+		ret[i] = (struct value){0};
+	if (open_fields(&object, &at, &end, &ref))
+		shape = block_at(object.view, ref, BLOCK_SHAPE, 0);
+	if (!shape)
+		return;
+	shape_tag = LOAD_ONCE(&shape->tag);
+	for (unsigned i = 0; i < count; i++) {
+		const struct value_name *n = &names[i];
+		uint32_t position = position_by_memo(object.view, ref, shape_tag, n->text, n->length,
+						     n->fingerprint, n->memo);
+
+		if (position < PASS_MAX) {
+			wanted |= 1ull << position;
+			who[position] = (uint8_t)i;
+		} else if (position < UNKNOWN) {
+			ret[i] = value_field(object, n->text, n->length, n->fingerprint);
+		}
+	}
+	for (uint32_t position = 0; wanted && at; position++) {
+		if (wanted & 1) {
+			struct value *v = &ret[who[position]];
+
+			if (!value_open_here(v, object.view, object.own, at, end))
+				*v = (struct value){0};
+		}
+		wanted >>= 1;
+		if (wanted)
+			at = value_end(at, end);
+	}
 }
 
 struct value

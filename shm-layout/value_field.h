@@ -32,6 +32,22 @@ struct value_memo {
  * Cost     skips the fields before it
  */
 bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, struct value_memo *memo);
+/* What value_enter() asks for. */
+struct value_name {
+	const char *text;
+	size_t length;
+	uint8_t fingerprint;
+	struct value_memo *memo;
+};
+/*
+ * Find several fields, of different names, in one pass.
+ *
+ * names  at most VALUE_NAMES_MAX
+ * ret    for each name its field; at == NULL: none
+ * Cost   skips the fields before the last of them once
+ */
+#define VALUE_NAMES_MAX 16u
+void value_enter_each(struct value object, const struct value_name *names, unsigned count, struct value *ret);
 /* The field; at == NULL when absent. */
 struct value value_field(struct value object, const char *name, size_t length, uint8_t name_fp);
 /* As value_field(), by a terminated name. */

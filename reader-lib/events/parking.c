@@ -141,13 +141,35 @@ count(struct informer_handler *h, int more)
 	atomic_store_explicit(&h->keys, h->work->parking->keys.count, memory_order_relaxed);
 }
 
+/* wait_lock is held. */
+static int
+add_key(struct informer_handler *h, const char *text, size_t length, int timeout_ms, void *context)
+{
+	struct parking *p = h->work->parking;
+	bool told;
+	int r;
+
+	if (p->by == INFORMER_BY_CONTAINER_ID)
+		container_id_strip(&text, &length);
+	if (length > INDEX_VALUE_MAX)
+		return error_set(-EINVAL, "a key of %zu bytes: at most %u can be found", length,
+				 INDEX_VALUE_MAX);
+	pthread_mutex_lock(&p->lock);
+	r = parked_keys_add(&p->keys, text, length, wait_deadline(timeout_ms), context);
+	count(h, r == 0);
+	told = p->unlooked;
+	p->unlooked = true;
+	pthread_mutex_unlock(&p->lock);
+	if (!told)
+		run_look_again(h->inf);
+	return r;
+}
+
 int
 informer_park(struct informer_handler *h, const char *text, size_t length, int timeout_ms, void *context)
 {
-	struct parking *p;
 	struct run *run;
-	bool told = false;
-	int r = 0;
+	int r;
 
 	if (!h || !text || length == 0)
 		return -EINVAL;
@@ -155,26 +177,12 @@ informer_park(struct informer_handler *h, const char *text, size_t length, int t
 		return INFORMER_E_FORKED;
 	run = h->inf->run;
 	pthread_mutex_lock(&run->wait_lock);
-	p = h->work ? h->work->parking : NULL;
 	if (!h->work || h->removed || run->stopped)
 		r = error_set(INFORMER_E_STOPPED, "the handler was removed: no key can be parked");
-	else if (!p)
+	else if (!h->work->parking)
 		r = error_set(-EINVAL, "keys are parked with a handler of informer_add_parking()");
-	if (r == 0 && p->by == INFORMER_BY_CONTAINER_ID)
-		container_id_strip(&text, &length);
-	if (r == 0 && length > INDEX_VALUE_MAX)
-		r = error_set(-EINVAL, "a key of %zu bytes: at most %u can be found", length,
-			      INDEX_VALUE_MAX);
-	if (r == 0) {
-		pthread_mutex_lock(&p->lock);
-		r = parked_keys_add(&p->keys, text, length, wait_deadline(timeout_ms), context);
-		count(h, r == 0);
-		told = p->unlooked;
-		p->unlooked = true;
-		pthread_mutex_unlock(&p->lock);
-	}
-	if (r == 0 && !told)
-		run_look_again(h->inf);
+	else
+		r = add_key(h, text, length, timeout_ms, context);
 	pthread_mutex_unlock(&run->wait_lock);
 	return r;
 }

@@ -25,8 +25,10 @@ canonical(const char *ip, size_t length, char ret_text[INET6_ADDRSTRLEN])
 		return false;
 	memcpy(text, ip, length);
 	text[length] = '\0';
-	if (inet_pton(AF_INET, text, &v4) == 1)
-		return inet_ntop(AF_INET, &v4, ret_text, INET6_ADDRSTRLEN) != NULL;
+	if (inet_pton(AF_INET, text, &v4) == 1) { /* it has one spelling */
+		memcpy(ret_text, text, length + 1);
+		return true;
+	}
 	if (inet_pton(AF_INET6, text, &v6) != 1)
 		return false;
 	if (IN6_IS_ADDR_V4MAPPED(&v6))

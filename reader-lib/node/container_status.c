@@ -5,20 +5,25 @@
 #include "reader-lib/read/known_text.h"
 
 static struct known_field status_field = KNOWN_FIELD("status"), id_field = KNOWN_FIELD("containerID"),
-			  name_field = KNOWN_FIELD("name"), image_field = KNOWN_FIELD("image"),
-			  image_id_field = KNOWN_FIELD("imageID"), state_field = KNOWN_FIELD("state"),
-			  restarts_field = KNOWN_FIELD("restartCount"), last_field = KNOWN_FIELD("lastState"),
-			  terminated_field = KNOWN_FIELD("terminated");
+			  last_field = KNOWN_FIELD("lastState"), terminated_field = KNOWN_FIELD("terminated");
 
-static struct {
-	struct known_field field;
-	enum informer_container_kind kind;
-} lists[] = {
-	{KNOWN_FIELD("containerStatuses"), INFORMER_CONTAINER_REGULAR},
-	{KNOWN_FIELD("initContainerStatuses"), INFORMER_CONTAINER_INIT},
-	{KNOWN_FIELD("ephemeralContainerStatuses"), INFORMER_CONTAINER_EPHEMERAL},
+enum { NAME, IMAGE, IMAGE_ID, STATE, LAST_STATE, RESTARTS, FIELDS };
+static struct known_field fields[] = {
+	[NAME] = KNOWN_FIELD("name"),
+	[IMAGE] = KNOWN_FIELD("image"),
+	[IMAGE_ID] = KNOWN_FIELD("imageID"),
+	[STATE] = KNOWN_FIELD("state"),
+	[LAST_STATE] = KNOWN_FIELD("lastState"),
+	[RESTARTS] = KNOWN_FIELD("restartCount"),
 };
-#define LISTS (sizeof(lists) / sizeof(lists[0]))
+
+enum { LISTS = INFORMER_CONTAINER_EPHEMERAL };
+/* The list of a kind is lists[kind - 1]. */
+static struct known_field lists[] = {
+	[INFORMER_CONTAINER_REGULAR - 1] = KNOWN_FIELD("containerStatuses"),
+	[INFORMER_CONTAINER_INIT - 1] = KNOWN_FIELD("initContainerStatuses"),
+	[INFORMER_CONTAINER_EPHEMERAL - 1] = KNOWN_FIELD("ephemeralContainerStatuses"),
+};
 
 /* Whether a containerID, as "containerd://ID", has this ID. */
 static bool
@@ -34,15 +39,18 @@ has_id(struct value object, const char *id)
 static enum informer_container_state
 state_of(struct value state)
 {
-	static struct known_field names[] = {
-		[INFORMER_CONTAINER_WAITING] = KNOWN_FIELD("waiting"),
-		[INFORMER_CONTAINER_RUNNING] = KNOWN_FIELD("running"),
-		[INFORMER_CONTAINER_TERMINATED] = KNOWN_FIELD("terminated"),
+	static const struct informer_text names[] = {
+		[INFORMER_CONTAINER_WAITING] = TEXT_OF("waiting"),
+		[INFORMER_CONTAINER_RUNNING] = TEXT_OF("running"),
+		[INFORMER_CONTAINER_TERMINATED] = TEXT_OF("terminated"),
 	};
+	struct value_iter it = value_iterate(state);
 
-	for (unsigned i = INFORMER_CONTAINER_WAITING; i <= INFORMER_CONTAINER_TERMINATED; i++)
-		if (known_field(state, &names[i]).at)
-			return (enum informer_container_state)i;
+	/* It has one field, which is named like the state. */
+	while (value_kind(state) == VALUE_OBJECT && value_next(&it))
+		for (unsigned i = INFORMER_CONTAINER_WAITING; i <= INFORMER_CONTAINER_TERMINATED; i++)
+			if (text_same((struct informer_text){it.key, it.key_length}, names[i]))
+				return (enum informer_container_state)i;
 	return INFORMER_CONTAINER_NO_STATE;
 }
 
@@ -68,31 +76,34 @@ find_in(struct value statuses, const char *id, bool previous, struct value *ret_
 static void
 fill(struct informer_container *c, struct value status)
 {
+	struct value v[FIELDS];
 	uint64_t restarts = 0;
 
-	value_uint(known_field(status, &restarts_field), &restarts);
+	known_fields(status, fields, FIELDS, v);
+	value_uint(v[RESTARTS], &restarts);
 	c->restart_count = restarts > UINT32_MAX ? UINT32_MAX : (uint32_t)restarts;
-	c->state = state_of(known_field(status, c->previous ? &last_field : &state_field));
-	c->name = known_text(status, &name_field);
-	c->image = known_text(status, &image_field);
-	c->image_id = known_text(status, &image_id_field);
+	c->state = state_of(c->previous ? v[LAST_STATE] : v[STATE]);
+	c->name = text_of(v[NAME]);
+	c->image = text_of(v[IMAGE]);
+	c->image_id = text_of(v[IMAGE_ID]);
 }
 
 void
 container_status_find(struct value pod, struct informer_container *c)
 {
-	struct value status = known_field(pod, &status_field), found;
+	struct value of_list[LISTS], found;
 
+	known_fields(known_field(pod, &status_field), lists, LISTS, of_list);
 	c->kind = INFORMER_CONTAINER_UNKNOWN;
 	c->previous = false;
 	c->state = INFORMER_CONTAINER_NO_STATE;
 	c->restart_count = 0;
 	c->name = c->image = c->image_id = (struct informer_text){"", 0};
-	for (size_t i = 0; c->id[0] && i < 2 * LISTS; i++) {
+	for (unsigned i = 0; c->id[0] && i < 2 * LISTS; i++) {
 		bool previous = i >= LISTS;
 
-		if (find_in(known_field(status, &lists[i % LISTS].field), c->id, previous, &found)) {
-			c->kind = lists[i % LISTS].kind;
+		if (find_in(of_list[i % LISTS], c->id, previous, &found)) {
+			c->kind = (enum informer_container_kind)(i % LISTS + 1);
 			c->previous = previous;
 			fill(c, found);
 			return;
@@ -120,8 +131,8 @@ container_status_collect(struct value pod, struct container_ids *ids)
 {
 	struct value status = known_field(pod, &status_field);
 
-	for (size_t i = 0; i < LISTS; i++) {
-		struct value_iter it = value_iterate(known_field(status, &lists[i].field));
+	for (unsigned i = 0; i < LISTS; i++) {
+		struct value_iter it = value_iterate(known_field(status, &lists[i]));
 
 		while (value_next(&it)) {
 			struct informer_text id = known_text(it.item, &id_field);

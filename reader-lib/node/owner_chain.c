@@ -28,7 +28,7 @@ is(struct informer_text text, const char *expected)
 	return text.length == strlen(expected) && memcmp(text.data, expected, text.length) == 0;
 }
 
-/* w becomes the object itself. */
+/* w, which has the namespace, becomes the object itself. */
 static int
 be_object(const struct snapshot *s, const struct informer_object *object, struct informer_workload *w)
 {
@@ -41,9 +41,7 @@ be_object(const struct snapshot *s, const struct informer_object *object, struct
 	w->group = kind.group;
 	w->version = kind.version;
 	w->kind = kind.kind;
-	r = informer_object_namespace(object, &w->ns.data, &w->ns.length);
-	if (r == 0)
-		r = informer_object_name(object, &w->name.data, &w->name.length);
+	r = informer_object_name(object, &w->name.data, &w->name.length);
 	if (r == 0)
 		r = informer_object_uid(object, &w->uid.data, &w->uid.length);
 	return r == INFORMER_E_NOT_FOUND ? 0 : r;
@@ -118,16 +116,14 @@ is_lacking(int r)
 static int
 climb(const struct snapshot *s, const struct informer_object *object, struct informer_workload *w)
 {
-	struct informer_object at = *object;
+	struct informer_object at = *object, next;
 	struct informer_owner owner;
-	int r = be_object(s, object, w);
+	int r = informer_object_namespace(object, &w->ns.data, &w->ns.length);
 
 	for (unsigned i = 0; i < DEPTH_MAX && r == 0; i++) {
-		struct informer_object next;
-
 		r = informer_object_controller(&at, &owner);
 		if (r == INFORMER_E_NOT_FOUND || (r == 0 && is(owner.kind, "Node")))
-			return 0;
+			break;
 		if (r == 0)
 			r = find_owner(s, &owner, &w->ns, &next);
 		if (is_lacking(r)) {
@@ -135,11 +131,9 @@ climb(const struct snapshot *s, const struct informer_object *object, struct inf
 			go_on_by_name(&at, w);
 			return 0;
 		}
-		if (r == 0)
-			r = be_object(s, &next, w);
 		at = next;
 	}
-	return r;
+	return r == 0 || r == INFORMER_E_NOT_FOUND ? be_object(s, &at, w) : r;
 }
 
 int

@@ -19,12 +19,23 @@
 /* Services of one Pod; further ones may come twice if they have several slices. */
 #define SERVICES_MAX 64u
 
-static struct known_field endpoints = KNOWN_FIELD("endpoints"), addresses = KNOWN_FIELD("addresses"),
-			  conditions_field = KNOWN_FIELD("conditions"),
-			  target_field = KNOWN_FIELD("targetRef"), kind_field = KNOWN_FIELD("kind"),
-			  name_field = KNOWN_FIELD("name"), node_field = KNOWN_FIELD("nodeName"),
-			  ready_field = KNOWN_FIELD("ready"), serving_field = KNOWN_FIELD("serving"),
-			  terminating_field = KNOWN_FIELD("terminating");
+static struct known_field endpoints = KNOWN_FIELD("endpoints"), kind_field = KNOWN_FIELD("kind"),
+			  name_field = KNOWN_FIELD("name");
+
+enum { ADDRESSES, CONDITIONS, TARGET, NODE, ENDPOINT_FIELDS };
+static struct known_field endpoint_fields[] = {
+	[ADDRESSES] = KNOWN_FIELD("addresses"),
+	[CONDITIONS] = KNOWN_FIELD("conditions"),
+	[TARGET] = KNOWN_FIELD("targetRef"),
+	[NODE] = KNOWN_FIELD("nodeName"),
+};
+
+enum { READY, SERVING, TERMINATING, CONDITION_FIELDS };
+static struct known_field condition_fields[] = {
+	[READY] = KNOWN_FIELD("ready"),
+	[SERVING] = KNOWN_FIELD("serving"),
+	[TERMINATING] = KNOWN_FIELD("terminating"),
+};
 
 /* An iteration over the slices with a value in an index. A copy's private home has none. */
 static int
@@ -100,36 +111,26 @@ informer_services_of(const struct informer_object *pod,
 
 /* ---- endpoints of a Service ---- */
 
-/* The first address, as kube-proxy takes it: the others are not used. */
-static struct informer_text
-address_of(struct value endpoint)
-{
-	struct informer_text text = {"", 0};
-
-	value_string(value_element(known_field(endpoint, &addresses), 0), &text.data, &text.length);
-	return text;
-}
-
 static int
 tell(const struct informer_object *slice, const struct informer_text *ns, struct value endpoint,
      int (*each)(void *context, const struct informer_endpoint *endpoint), void *context)
 {
 	static const struct informer_text v1 = TEXT_OF("v1"), pod = TEXT_OF("Pod");
-	struct value conditions = known_field(endpoint, &conditions_field),
-		     target = known_field(endpoint, &target_field);
-	struct informer_text kind = known_text(target, &kind_field), name = known_text(target, &name_field);
-	struct informer_endpoint e = {
-		.size = sizeof(e),
-		.slice = *slice,
-		.address = address_of(endpoint),
-		.node = known_text(endpoint, &node_field),
-		/* what is not said counts as ready, as the API has it */
-		.ready = known_flag(conditions, &ready_field, true),
-		.terminating = known_flag(conditions, &terminating_field, false),
-	};
+	struct value v[ENDPOINT_FIELDS], conditions[CONDITION_FIELDS];
+	struct informer_endpoint e = {.size = sizeof(e), .slice = *slice};
+	struct informer_text kind, name;
 	int r = INFORMER_E_NOT_FOUND;
 
-	e.serving = known_flag(conditions, &serving_field, e.ready);
+	known_fields(endpoint, endpoint_fields, ENDPOINT_FIELDS, v);
+	known_fields(v[CONDITIONS], condition_fields, CONDITION_FIELDS, conditions);
+	e.address = text_of(value_element(v[ADDRESSES], 0)); /* as kube-proxy: the others are not used */
+	e.node = text_of(v[NODE]);
+	/* what is not said counts as ready, as the API has it */
+	e.ready = flag_of(conditions[READY], true);
+	e.serving = flag_of(conditions[SERVING], e.ready);
+	e.terminating = flag_of(conditions[TERMINATING], false);
+	kind = known_text(v[TARGET], &kind_field);
+	name = known_text(v[TARGET], &name_field);
 	if (text_same(kind, pod))
 		r = object_of_kind(snapshot_of(slice->snapshot_), &v1, &kind, ns, &name, &e.pod);
 	if (r < 0 && r != INFORMER_E_NOT_FOUND && r != INFORMER_E_NO_RESOURCE)

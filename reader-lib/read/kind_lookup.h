@@ -12,7 +12,8 @@
  * Get an object by its kind's name and group; a version may differ. A cluster-scoped kind ignores ns.
  *
  * Returns  0; INFORMER_E_NOT_FOUND; INFORMER_E_NO_RESOURCE: the kind is not cached; -EBADMSG
- * Cost     a comparison for each cached resource, and a lookup. An on-demand resource is not asked for
+ * Cost     a lookup; the first time also a comparison for each cached resource. An on-demand resource is not
+ *          asked for
  */
 int object_of_kind(const struct snapshot *s, const struct informer_text *api_version,
 		   const struct informer_text *kind, const struct informer_text *ns,

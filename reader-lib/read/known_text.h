@@ -18,23 +18,29 @@ text_same(struct informer_text a, struct informer_text b)
 	return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
 }
 
-/* The field's string; "" if it is absent or no string. */
+/* A string; "" if it is absent or no string. */
 static inline struct informer_text
-known_text(struct value object, struct known_field *field)
+text_of(struct value v)
 {
 	struct informer_text text = {"", 0};
 
-	value_string(known_field(object, field), &text.data, &text.length);
+	value_string(v, &text.data, &text.length);
 	return text;
 }
 
-/* The field's boolean; `otherwise` if it is absent or no boolean. */
+static inline struct informer_text
+known_text(struct value object, struct known_field *field)
+{
+	return text_of(known_field(object, field));
+}
+
+/* A boolean; `otherwise` if it is absent or no boolean. */
 static inline bool
-known_flag(struct value object, struct known_field *field, bool otherwise)
+flag_of(struct value v, bool otherwise)
 {
 	bool flag;
 
-	return value_bool(known_field(object, field), &flag) ? flag : otherwise;
+	return value_bool(v, &flag) ? flag : otherwise;
 }
 
 #endif

@@ -6,10 +6,14 @@
 #include "reader-lib/read/known_text.h"
 
 static struct known_field metadata = KNOWN_FIELD("metadata"), labels = KNOWN_FIELD("labels"),
-			  annotations = KNOWN_FIELD("annotations"), owners = KNOWN_FIELD("ownerReferences"),
-			  api_version = KNOWN_FIELD("apiVersion"), kind = KNOWN_FIELD("kind"),
-			  name = KNOWN_FIELD("name"), uid = KNOWN_FIELD("uid"),
-			  controller = KNOWN_FIELD("controller"), block = KNOWN_FIELD("blockOwnerDeletion");
+			  annotations = KNOWN_FIELD("annotations"), owners = KNOWN_FIELD("ownerReferences");
+
+enum { API_VERSION, KIND, NAME, UID, CONTROLLER, BLOCK, OWNER_FIELDS };
+static struct known_field owner_fields[] = {
+	[API_VERSION] = KNOWN_FIELD("apiVersion"), [KIND] = KNOWN_FIELD("kind"),
+	[NAME] = KNOWN_FIELD("name"),		   [UID] = KNOWN_FIELD("uid"),
+	[CONTROLLER] = KNOWN_FIELD("controller"),  [BLOCK] = KNOWN_FIELD("blockOwnerDeletion"),
+};
 
 static struct value
 metadata_field(const struct informer_object *object, struct known_field *field)
@@ -60,13 +64,16 @@ informer_object_annotation(const struct informer_object *object, const char *key
 static struct informer_owner
 owner_of(struct value reference)
 {
+	struct value v[OWNER_FIELDS];
+
+	known_fields(reference, owner_fields, OWNER_FIELDS, v);
 	return (struct informer_owner){
-		.api_version = known_text(reference, &api_version),
-		.kind = known_text(reference, &kind),
-		.name = known_text(reference, &name),
-		.uid = known_text(reference, &uid),
-		.controller = known_flag(reference, &controller, false),
-		.block_owner_deletion = known_flag(reference, &block, false),
+		.api_version = text_of(v[API_VERSION]),
+		.kind = text_of(v[KIND]),
+		.name = text_of(v[NAME]),
+		.uid = text_of(v[UID]),
+		.controller = flag_of(v[CONTROLLER], false),
+		.block_owner_deletion = flag_of(v[BLOCK], false),
 	};
 }
 

@@ -7,6 +7,7 @@
 #include "reader-lib/read/find.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/lookup.h"
+#include "shm-layout/known_field.h"
 #include "shm-layout/ordinal.h"
 #include "shm-layout/posting.h"
 
@@ -73,12 +74,15 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 	return r;
 }
 
+static struct known_field spec = KNOWN_FIELD("spec"), on_host = KNOWN_FIELD("hostNetwork"),
+			  status = KNOWN_FIELD("status"), phase = KNOWN_FIELD("phase");
+
 bool
 pod_on_host_network(struct value pod)
 {
 	bool host_network = false;
 
-	value_bool(value_at_name(value_at_name(pod, "spec"), "hostNetwork"), &host_network);
+	value_bool(known_field(known_field(pod, &spec), &on_host), &host_network);
 	return host_network;
 }
 
@@ -92,10 +96,10 @@ has_own_address(struct value pod)
 static bool
 owns_address(struct value pod)
 {
-	struct value phase = value_at_name(value_at_name(pod, "status"), "phase");
+	struct value is = known_field(known_field(pod, &status), &phase);
 
-	return has_own_address(pod) && !value_equals_string(phase, "Succeeded", 9) &&
-	       !value_equals_string(phase, "Failed", 6);
+	return has_own_address(pod) && !value_equals_string(is, "Succeeded", 9) &&
+	       !value_equals_string(is, "Failed", 6);
 }
 
 int
@@ -122,11 +126,12 @@ pod_newest_by_ip(const struct informer_snapshot *snapshot, struct informer_resou
 void
 container_id_strip(const char **id, size_t *length)
 {
-	const char *scheme = memmem(*id, *length, "://", 3);
+	const char *colon = memchr(*id, ':', *length);
+	size_t scheme = colon ? (size_t)(colon - *id) + 3 : 0;
 
-	if (scheme) {
-		*length -= (size_t)(scheme + 3 - *id);
-		*id = scheme + 3;
+	if (colon && *length >= scheme && colon[1] == '/' && colon[2] == '/') {
+		*id += scheme;
+		*length -= scheme;
 	}
 }
 

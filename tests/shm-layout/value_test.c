@@ -6,6 +6,7 @@
 #include <float.h>
 #include <locale.h>
 
+#include "shm-layout/known_field.h"
 #include "shm-layout/path.h"
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
@@ -233,6 +234,50 @@ TEST(own_strings_come_from_the_header)
 	assert_false(value_string(value_element(v, 0), &data, &length));
 }
 
+enum { B, ABSENT, A, LAST, NAMES };
+static struct known_field names[] = {
+	[B] = KNOWN_FIELD("b"),
+	[ABSENT] = KNOWN_FIELD("absent"),
+	[A] = KNOWN_FIELD("a"),
+	[LAST] = KNOWN_FIELD("f99"),
+};
+
+/* Find all names in one pass, which gives the same as one by one. Returns how many there are. */
+static unsigned
+several(struct value v)
+{
+	struct value found[NAMES];
+	unsigned count = 0;
+
+	known_fields(v, names, NAMES, found);
+	for (unsigned i = 0; i < NAMES; i++) {
+		struct value one = field(v, names[i].name);
+
+		assert_ptr_equal(found[i].at, one.at);
+		assert_ptr_equal(found[i].end, one.end);
+		count += found[i].at != NULL;
+	}
+	return count;
+}
+
+/* In any order, with names that are absent, and in an object with more fields than one pass finds. */
+TEST(several_fields_are_found_in_one_pass)
+{
+	char text[2000] = "{\"a\":{},\"x\":[1,2],\"b\":\"text\"";
+	size_t length = strlen(text);
+
+	assert_int_equal(several(body_fixture_value(fx, "{\"a\":1,\"b\":2}")), 2);
+	assert_int_equal(several(body_fixture_value(fx, "{\"b\":{\"a\":1}}")), 1);
+	assert_int_equal(several(body_fixture_value(fx, "{\"a\":1}")), 1);
+	assert_int_equal(several(body_fixture_value(fx, "{}")), 0);
+	assert_int_equal(several(body_fixture_value(fx, "[\"a\"]")), 0);
+	for (unsigned i = 0; i < 100; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, ",\"f%u\":%u", i, i);
+	text[length] = '}';
+	assert_int_equal(several(body_fixture_value(fx, text)), 3);
+	assert_int_equal(several(body_fixture_value(fx, text)), 3);
+}
+
 static int
 nothing(const char *data, size_t length, void *context)
 {
@@ -270,6 +315,7 @@ read_all(struct value v, unsigned depth)
 	value_count(v);
 	field(v, "name");
 	field(v, "containers");
+	several(v);
 	value_element(v, 2);
 	while (value_next(&it) && steps++ < 50)
 		if (depth < 6)

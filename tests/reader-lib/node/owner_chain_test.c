@@ -104,6 +104,23 @@ TEST(a_pod_without_a_controller_is_its_own_workload)
 			    "Pod n/static u-static");
 }
 
+/* Where a kind is, or that it is not cached, is remembered until the cached resources change. */
+TEST(a_kind_that_is_cached_later_is_found)
+{
+	static const struct kind_fixture sets = {.group = "apps",
+						 .resource = "statefulsets",
+						 .kind = "StatefulSet",
+						 .objects = {OBJECT("db", "")}};
+	struct informer_object pod;
+
+	assert_string_equal(workload_of(w, OWNED("p", "apps/v1", "StatefulSet", "db", ""), "p"),
+			    "apps/StatefulSet n/db u-db not cached");
+	kind_fixture_add(w->fx, &sets);
+	reader_world_renew(w);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "p", &pod), 0);
+	assert_string_equal(said(&pod), "apps/StatefulSet n/db u-db");
+}
+
 TEST(a_controller_that_is_not_cached_is_said)
 {
 	assert_string_equal(workload_of(w, OWNED("p", "apps/v1", "StatefulSet", "db", ""), "p"),

@@ -164,7 +164,8 @@ TEST_CASE(one_listener_is_said_by_flags)
 /* Without --node-name the node is $NODE_NAME, else the host, whose name the kubelet writes in lower case. */
 TEST_CASE(the_node_is_named_by_the_environment_or_the_host)
 {
-	char host[256] = "", *before = getenv("NODE_NAME") ? strdup(getenv("NODE_NAME")) : NULL;
+	const char *given = getenv("NODE_NAME");
+	char host[256] = "", *before = given ? strdup(given) : NULL;
 	struct gw_config config;
 
 	setenv("NODE_NAME", "n8", 1);
