@@ -46,6 +46,7 @@ struct bench {
 
 void measure_lookups(struct bench *b, size_t n);
 void measure_bytes(struct bench *b, size_t n);
+void measure_node(struct bench *b, size_t n);
 void measure_decode(struct bench *b, size_t n);
 void measure_list(struct bench *b, size_t n);
 void measure_first_list(struct bench *b, size_t n);

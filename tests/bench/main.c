@@ -41,6 +41,7 @@ static const struct measurement {
 	{"l", "lookups, 1,000 pods", measure_lookups, 1000, false},
 	{"l", "lookups, 10,000 pods", measure_lookups, 10000, false},
 	{"l", "lookups, 100,000 pods", measure_lookups, 100000, false},
+	{"n", "a node agent's questions", measure_node, 10100, false},
 	{"b", "bytes", measure_bytes, 0, false},
 	{"d", "decode", measure_decode, 0, false},
 	{"p", "list", measure_list, 100000, false},

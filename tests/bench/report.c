@@ -32,6 +32,13 @@ static const struct kind kinds[] = {
 	{"attach_us", "us", NULL, {.value = 5000}},
 	{"adopt_ms", "ms", NULL, {.value = 1000, .value_aim = 500}},
 
+	{"node_preset_bytes_per_pod", "bytes", "pods alone", NONE},
+	{"node_container_of_id", "ns", "its look-up alone", NONE},
+	{"node_container_of_pid", "ns", "by its ID", {.value = 10000}},
+	{"node_workload", "ns", "get alone", {.value = 1000}},
+	{"node_by_address", "ns", "get alone", NONE},
+	{"node_parked_*_change", "ns", NULL, {.value = 100}},
+
 	{"bytes_per_pod", "bytes", "their JSON", {.value = 2300, .value_aim = 1950}},
 	{"bytes_per_pod_client_go", "bytes", "client-go's heap", NONE},
 	{"writer_private_bytes_per_pod", "bytes", "client-go's heap", NONE},
