@@ -77,6 +77,8 @@ enum resource_state {
  *                     the server's CA; zeroes: the next writer drops the resource
  *   cluster           the first 8 bytes of BLAKE2b-128 of the cluster's id; zeroes: not known
  *   version           the API server's resourceVersion, opaque; version_length 0: none
+ *   valued_seq        seq of the last change after which some object could be found by a value, in any index,
+ *                     by which it could not be found before; new objects included
  *   identity, ordinals, by_seq, deleted, indexes[]  links (trie.h; deleted: tombstone.h)
  *   by_key, by_ordinal  refs of BLOCK_SHORTCUTs (shortcut.h), or 0
  *   status            ref of a BLOCK_VALUE: the Reflector's last error (LAYOUT.md, STATUS), or 0
@@ -101,6 +103,7 @@ struct resource {
 	uint32_t by_ordinal;
 	uint32_t status;
 	uint32_t index_count;
+	uint64_t valued_seq;
 	uint32_t indexes[];
 };
 _Static_assert(offsetof(struct resource, complete_from) == 40, "resource: complete_from moved");
@@ -108,7 +111,8 @@ _Static_assert(offsetof(struct resource, fingerprint) == 48, "resource: fingerpr
 _Static_assert(offsetof(struct resource, cluster) == 72, "resource: cluster moved");
 _Static_assert(offsetof(struct resource, version_length) == 80, "resource: version moved");
 _Static_assert(offsetof(struct resource, identity) == 144, "resource: identity moved");
-_Static_assert(sizeof(struct resource) == 176, "resource: size");
+_Static_assert(offsetof(struct resource, valued_seq) == 176, "resource: valued_seq moved");
+_Static_assert(offsetof(struct resource, indexes) == 184, "resource: indexes moved");
 
 /*
  * The root at this offset. Bounds, type, and room for its resources are checked; NULL when damaged.

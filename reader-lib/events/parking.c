@@ -31,7 +31,7 @@
  *
  * Of the thread that runs the handler:
  * serial, epoch    the mapping at the last turn, and its newest version then; 0: none
- * lineage, walked  changes up to this seq were compared with the keys
+ * lineage, table, walked  changes up to this seq were compared with the keys
  */
 struct parking {
 	struct informer *inf;
@@ -44,7 +44,7 @@ struct parking {
 	bool unlooked;
 	uint64_t serial, epoch;
 	uint8_t lineage[16];
-	uint64_t walked;
+	uint64_t table, walked;
 };
 
 /* ---- adding ---- */
@@ -357,6 +357,22 @@ touch_keys_of(struct parking *p, const struct snapshot *s, const struct part *pa
 	}
 }
 
+/*
+ * Whether some object could be found by a new value after `walked`. Mostly none could: a change of a status
+ * brings no UID, name, address or container ID.
+ */
+static bool
+is_any_new(const struct parking *p, const struct snapshot *s, const struct resource_binding *b)
+{
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct resource *r = part_resource(s, &b->parts[i]);
+
+		if (!r || r->valued_seq > p->walked)
+			return true;
+	}
+	return false;
+}
+
 /* p->lock is held. Returns 1: there are more changes; 0; negative: not now. */
 static int
 follow_changes(struct parking *p, const struct snapshot *s, const struct resource_binding *b)
@@ -378,7 +394,7 @@ follow_changes(struct parking *p, const struct snapshot *s, const struct resourc
 	return r < 0 ? r : passed > CHANGES_A_TURN;
 }
 
-/* The same for any snapshot. More changes than keys, and changes of another store: look up all keys. */
+/* The same for any snapshot. More changes than keys, and changes of the store itself: look up all keys. */
 static int
 follow(struct parking *p, const struct snapshot *s)
 {
@@ -389,9 +405,16 @@ follow(struct parking *p, const struct snapshot *s)
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&p->lock);
-	if (memcmp(p->lineage, s->root->lineage, sizeof(p->lineage)) != 0 || seq < p->walked ||
-	    seq - p->walked > p->keys.count) {
+	if (p->table != s->root->table || memcmp(p->lineage, s->root->lineage, sizeof(p->lineage)) != 0 ||
+	    seq < p->walked) {
 		memcpy(p->lineage, s->root->lineage, sizeof(p->lineage));
+		p->table = s->root->table;
+		p->walked = seq;
+		parked_keys_touch_all(&p->keys);
+	} else if (seq > p->walked && !is_any_new(p, s, b)) {
+		r = snapshot_validate(s, 0);
+		p->walked = r == 0 ? seq : p->walked;
+	} else if (seq - p->walked > p->keys.count) {
 		p->walked = seq;
 		parked_keys_touch_all(&p->keys);
 	} else if (seq > p->walked) {

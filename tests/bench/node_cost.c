@@ -18,10 +18,12 @@
 #include "reader-lib/informer-node.h"
 #include "reader-lib/informer.h"
 #include "tests/bench/servers.h"
+#include "tests/bench/world.h"
 
 #define HOT 100u
 #define PARKED 100000u
 #define CHANGES 5000u
+#define WORLD_PODS 1024u
 
 struct node {
 	struct bench *b;
@@ -273,40 +275,115 @@ newest_seq(struct informer *inf)
 	return moment.seq;
 }
 
-/* What one change costs that no parked key waits for, ns; wakes are left out. */
-static double
-parked_change(struct node *n, enum informer_by by)
+/* A handler with PARKED keys that no object has, all of them looked up. */
+static struct informer_handler *
+park_many(struct informer *inf, enum informer_by by, unsigned *answers)
 {
-	unsigned answers = 0;
-	struct informer_parking_options o = {.size = sizeof(o),
-					     .resource = "pods",
-					     .by = by,
-					     .context = &answers,
-					     .on_answer = on_answer};
+	struct informer_parking_options o = {
+		.size = sizeof(o), .resource = "pods", .by = by, .context = answers, .on_answer = on_answer};
 	struct informer_handler *h;
-	uint64_t seq, end = now_ns() + 60000000000u, t;
 	char key[65];
 
-	bench_need(informer_add_parking(n->inf, &o, &h), "parking");
+	bench_need(informer_add_parking(inf, &o, &h), "parking");
 	for (unsigned i = 0; i < PARKED; i++) {
 		snprintf(key, sizeof(key), "%064x", i);
 		bench_need(informer_park(h, key, 64, -1, NULL), "park");
 	}
-	while (informer_dispatch(n->inf) > 0)
+	while (informer_dispatch(inf) > 0)
 		;
+	return h;
+}
+
+static void
+done_parking(struct informer_handler *h, unsigned answers)
+{
+	informer_remove_handler(h);
+	if (answers > 0)
+		bench_fail("%u parked keys were answered", answers);
+}
+
+static double
+dispatch_ns(struct informer *inf)
+{
+	uint64_t t = cpu_ns();
+
+	while (informer_dispatch(inf) > 0)
+		;
+	return (double)(cpu_ns() - t);
+}
+
+/*
+ * What a change of the simulator costs that no parked key waits for, ns, wakes left out: new Pods are among
+ * the changes, so each is compared with the keys.
+ */
+static double
+parked_change(struct node *n, enum informer_by by)
+{
+	uint64_t seq, end = now_ns() + 60000000000u;
+	unsigned answers = 0;
+	struct informer_handler *h = park_many(n->inf, by, &answers);
+	double ns;
+
 	seq = newest_seq(n->inf);
 	free(server_get(&n->sim, true, "/sim/churn?rate=5000&count=%u", CHANGES));
 	while (newest_seq(n->inf) < seq + CHANGES && now_ns() < end)
 		nanosleep(&(struct timespec){0, 10000000}, NULL);
 	seq = newest_seq(n->inf) - seq;
-	t = cpu_ns();
-	while (informer_dispatch(n->inf) > 0)
-		;
-	t = cpu_ns() - t;
-	informer_remove_handler(h);
-	if (answers > 0 || seq == 0)
-		bench_fail("%u answers, %llu changes", answers, (unsigned long long)seq);
-	return (double)t / (double)seq;
+	ns = dispatch_ns(n->inf);
+	done_parking(h, answers);
+	if (seq == 0)
+		bench_fail("nothing changed");
+	return ns / (double)seq;
+}
+
+/* ns of dispatch for an update that brings no value, such as a status, in commits of WORLD_BATCH */
+static double
+update_ns(struct bench *b, struct world *w, struct informer *inf, unsigned *version)
+{
+	struct bytes text = {0};
+	double ns = 0;
+
+	++*version;
+	for (unsigned i = 0; i < WORLD_PODS; i++) {
+		text.length = 0;
+		world_event(b, PODS_SPREAD, i, WORLD_PODS, *version, &text);
+		world_feed(w, DECODE_WATCH, text.data, text.length);
+		if ((i + 1) % WORLD_BATCH == 0) {
+			world_commit(w);
+			ns += dispatch_ns(inf);
+		}
+	}
+	bytes_done(&text);
+	return ns / WORLD_PODS;
+}
+
+/* What an update costs more while keys are parked that it does not concern. */
+static void
+measure_parked_updates(struct bench *b)
+{
+	struct informer_options options = {.size = sizeof(options), .reader_name = "bench"};
+	struct rounds with = {0}, without = {0};
+	struct world *w = world_new(b);
+	unsigned version = 0, answers = 0;
+	struct informer_handler *h;
+	struct informer *inf;
+
+	world_load(w, b, PODS_SPREAD, WORLD_PODS);
+	world_serve(w);
+	options.socket_path = w->socket;
+	bench_need(informer_attach(&options, &inf), "attach");
+	bench_need(informer_wait_synced(inf, "pods", 10000), "sync");
+	update_ns(b, w, inf, &version);
+	for (unsigned i = 0; i < (b->quick ? 5u : 15u); i++) {
+		rounds_add(&without, update_ns(b, w, inf, &version));
+		h = park_many(inf, INFORMER_BY_CONTAINER_ID, &answers);
+		rounds_add(&with, update_ns(b, w, inf, &version));
+		done_parking(h, answers);
+	}
+	report_value(b->report, rounds_median(&with) - rounds_median(&without), NULL, 0,
+		     "node_parked_update");
+	informer_detach(inf);
+	world_free(w);
 }
 
 void
@@ -326,9 +403,9 @@ measure_node(struct bench *b, size_t total)
 	choose_pods(n);
 	measure_questions(n);
 	report_value(b->report, parked_change(n, INFORMER_BY_UID), NULL, 0, "node_parked_uid_change");
-	report_value(b->report, parked_change(n, INFORMER_BY_CONTAINER_ID), NULL, 0,
-		     "node_parked_id_change");
+	report_value(b->report, parked_change(n, INFORMER_BY_CONTAINER_ID), NULL, 0, "node_parked_id_change");
 	detach(n);
 	server_end(&n->sim);
 	free(n);
+	measure_parked_updates(b);
 }

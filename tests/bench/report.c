@@ -37,7 +37,8 @@ static const struct kind kinds[] = {
 	{"node_container_of_pid", "ns", "by its ID", {.value = 10000}},
 	{"node_workload", "ns", "get alone", {.value = 1000}},
 	{"node_by_address", "ns", "get alone", NONE},
-	{"node_parked_*_change", "ns", NULL, {.value = 100}},
+	{"node_parked_update", "ns", NULL, {.value = 100}},
+	{"node_parked_*", "ns", NULL, NONE},
 
 	{"bytes_per_pod", "bytes", "their JSON", {.value = 2300, .value_aim = 1950}},
 	{"bytes_per_pod_client_go", "bytes", "client-go's heap", NONE},

@@ -271,9 +271,9 @@ put_resource(struct text *t)
 
 	put_document(t, "resource", value_of_block(&t->view, r->descriptor));
 	fprintf(t->out,
-		"state %u objects %" PRIu64 " next ordinal %" PRIu64 " changed %" PRIu64 " floor %" PRIu64
-		" version %.*s\n",
-		r->state, r->object_count, r->next_ordinal, r->changed_seq, r->tombstone_floor,
+		"state %u objects %" PRIu64 " next ordinal %" PRIu64 " changed %" PRIu64 " valued %" PRIu64
+		" floor %" PRIu64 " version %.*s\n",
+		r->state, r->object_count, r->next_ordinal, r->changed_seq, r->valued_seq, r->tombstone_floor,
 		r->version_length, r->version);
 	put_bytes(t, "fingerprint", r->fingerprint, sizeof(r->fingerprint));
 	put_bytes(t, "cluster", r->cluster, sizeof(r->cluster));

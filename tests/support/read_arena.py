@@ -246,7 +246,7 @@ class Arena:
         number = [i["name"] for i in descriptor["indexes"]].index(index)
         definition = descriptor["indexes"][number]
         wanted = value.encode()[: definition.get("prefix")]  # the filed value
-        for entry in self.entries(self.get(self.u32(r + 176 + 4 * number), self.hash.value(wanted))):
+        for entry in self.entries(self.get(self.u32(r + 184 + 4 * number), self.hash.value(wanted))):
             if entry & IMMEDIATE:
                 found = self.by_ordinal(r, entry & ~IMMEDIATE)
                 if value in self.values(definition, found):

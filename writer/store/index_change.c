@@ -30,10 +30,14 @@ make_room(struct index_change *change, unsigned count)
 	return 0;
 }
 
-/* Mark the values in both sets, which stay filed. Add what filing or unfiling the others may allocate. */
-static void
+/*
+ * Mark the values in both sets, which stay filed. Add what filing or unfiling the others may allocate. Returns
+ * whether a value enters.
+ */
+static bool
 compare_sets(struct value_set *old, struct value_set *new, bool replaced, struct arena_need *need)
 {
+	bool enters = false;
 	size_t i = 0, j = 0;
 
 	while (i < old->count || j < new->count) {
@@ -52,9 +56,11 @@ compare_sets(struct value_set *old, struct value_set *new, bool replaced, struct
 			new->entries[j].filed = stays;
 			if (!stays)
 				index_edit_need(new->entries[j].length, need);
+			enters |= !stays;
 			j++;
 		}
 	}
+	return enters;
 }
 
 void
@@ -82,8 +88,10 @@ index_change_prepare(struct index_change *change, struct index_table *table, con
 	if (r == 0)
 		r = value_sets_fill(change->new, table->count, table->plan, after, changed, hash_key);
 	*ret_need = (struct arena_need){0};
+	change->gains = false;
 	for (unsigned n = 0; n < table->count && r == 0; n++)
-		compare_sets(&change->old[n], &change->new[n], replaced, ret_need);
+		change->gains |= compare_sets(&change->old[n], &change->new[n], replaced, ret_need) ||
+				 (table->defs[n].prefix > 0 && (changed & index_mask_of(n)));
 	return r;
 }
 

@@ -14,9 +14,14 @@
 #include "writer/store/index_edit.h"
 #include "writer/store/trie_warm.h"
 
+/*
+ * gains  the object may have a value that it had not before. With a prefix, values are compared as filed: then
+ *        each change of a value counts
+ */
 struct index_change {
 	unsigned capacity;           /* of both arrays */
 	struct value_set *old, *new; /* by index; both empty if the index does not change */
+	bool gains;
 };
 
 /* A resource's indexes. */

@@ -104,6 +104,8 @@ put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint32_
 	if (r == 0)
 		r = trie_put(s->edit, &res->now.by_seq, o->seq, link_of(ordinal), &by_seq.keys, NULL);
 	res->now.changed_seq = s->seq;
+	if (!old_ref || s->change.gains)
+		res->now.valued_seq = s->seq;
 	res->dirty = true;
 	return r;
 }

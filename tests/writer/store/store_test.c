@@ -37,7 +37,7 @@ struct model_pod {
 	int present, uid, version, node, user, team, has_ip;
 };
 
-static unsigned filler_bytes;	/* makes the pods larger */
+static unsigned filler_bytes; /* makes the pods larger */
 
 static int
 put(struct store_fixture *fx, unsigned i, const struct model_pod *p)
@@ -490,4 +490,54 @@ TEST(kept_blocks_are_not_written_over)
 	assert_string_equal(before, after);
 	free(before);
 	free(after);
+}
+
+/* Put a pod, and say whether it gained a value by which it can be found. */
+static bool
+gains(struct store_fixture *fx, const char *uid, const char *label, const char *user, const char *phase)
+{
+	uint64_t before = store_fixture_published(fx)->valued_seq;
+
+	assert_int_equal(
+		store_fixture_putf(fx,
+				   "{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"uid\":\"%s\","
+				   "\"labels\":{\"app\":\"%s\"},\"annotations\":{\"users\":\"%s\"}},"
+				   "\"status\":{\"phase\":\"%s\"}}",
+				   uid, label, user, phase),
+		0);
+	store_fixture_commit(fx);
+	assert_in_set(store_fixture_published(fx)->valued_seq,
+		      ((const uintmax_t[]){before, store_seq(fx->store)}), 2);
+	return store_fixture_published(fx)->valued_seq != before;
+}
+
+/* The store says when an object last gained a value in some index; a value that goes is none. */
+TEST(a_change_that_brings_a_value_is_marked)
+{
+	store_fixture_commit(fx);
+	assert_true(gains(fx, "u1", "web", "ernie,bert", "Pending"));
+	assert_false(gains(fx, "u1", "web", "ernie,bert", "Running"));
+	assert_false(gains(fx, "u1", "web", "bert", "Running"));
+	assert_true(gains(fx, "u1", "shop", "bert", "Running"));
+	assert_true(gains(fx, "u2", "shop", "bert", "Running"));
+	assert_int_equal(store_fixture_delete(fx, "d", "p"), 0);
+	store_fixture_commit(fx);
+	assert_true(store_fixture_published(fx)->valued_seq < store_seq(fx->store));
+	assert_true(gains(fx, "u2", "shop", "bert", "Running"));
+}
+
+/* Values with one filed value are one to the index: any change of such a value counts. */
+TEST(a_change_beyond_the_prefix_is_marked)
+{
+	assert_int_equal(
+		store_redefine(fx->store, fx->pods,
+			       "{\"resource\":\"pods\",\"kind\":\"Pod\",\"namespaced\":true,\"indexes\":["
+			       "{\"name\":\"app\",\"prefix\":2,\"rules\":["
+			       "{\"path\":\"metadata.labels.app\",\"as\":\"string\"}]}]}",
+			       pods_fingerprint),
+		0);
+	store_fixture_commit(fx);
+	assert_true(gains(fx, "u1", "web", "x", "Pending"));
+	assert_false(gains(fx, "u1", "web", "y", "Running"));
+	assert_true(gains(fx, "u1", "wet", "y", "Running"));
 }
