@@ -150,6 +150,16 @@ INFORMER_API int informer_workload(const struct informer_object *object,
 				   struct informer_workload *ret_workload);
 
 /*
+ * Find the object that controls an object, in the same snapshot: one step of informer_workload().
+ *
+ * ret_controller  may be object
+ * Returns         0; INFORMER_E_NOT_FOUND: the object has no controller, or the snapshot lacks it;
+ *                 INFORMER_E_NO_RESOURCE: informerd does not cache the controller's resource
+ */
+INFORMER_API int informer_controller_of(const struct informer_object *object,
+					struct informer_object *ret_controller);
+
+/*
  * Find an object's Namespace, and a Pod's Node, in the same snapshot: for their labels and annotations.
  *
  * Returns  0; INFORMER_E_NOT_FOUND: the object is cluster-scoped, the Pod is not scheduled, or the snapshot

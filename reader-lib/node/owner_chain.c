@@ -155,3 +155,26 @@ informer_workload(const struct informer_object *object, struct informer_workload
 	memcpy(ret_workload, &w, w.size < sizeof(w) ? w.size : sizeof(w));
 	return 0;
 }
+
+int
+informer_controller_of(const struct informer_object *object, struct informer_object *ret_controller)
+{
+	struct informer_object found;
+	struct informer_owner owner;
+	const struct snapshot *s;
+	struct informer_text ns;
+	int r = object_usable(object);
+
+	if (r < 0 || !ret_controller)
+		return r < 0 ? r : -EINVAL;
+	s = snapshot_of(object->snapshot_);
+	r = informer_object_controller(object, &owner);
+	if (r == 0)
+		r = informer_object_namespace(object, &ns.data, &ns.length);
+	if (r == 0)
+		r = find_owner(s, &owner, &ns, &found);
+	r = snapshot_validate(s, r);
+	if (r == 0)
+		*ret_controller = found;
+	return r;
+}

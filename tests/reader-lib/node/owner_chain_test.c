@@ -173,6 +173,48 @@ TEST(controllers_in_a_circle_come_to_an_end)
 	workload_of(w, OWNED("p", "example.org/v1", "Ring", "a", ""), "p");
 }
 
+/* The UID of an object's controller, or the error's name. */
+static const char *
+controller(const struct informer_object *object)
+{
+	struct informer_object found;
+	static char text[64];
+	const char *data;
+	size_t length;
+	int r = informer_controller_of(object, &found);
+
+	if (r < 0)
+		return informer_error_name(r);
+	assert_int_equal(informer_object_uid(&found, &data, &length), 0);
+	snprintf(text, sizeof(text), "%.*s", (int)length, data);
+	return text;
+}
+
+TEST(a_controller_is_found_step_by_step)
+{
+	struct informer_object at;
+
+	workload_of(w, OWNED("p", "apps/v1", "ReplicaSet", "web-6d4", ""), "p");
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "p", &at), 0);
+	assert_string_equal(controller(&at), "u-web-6d4");
+	assert_int_equal(informer_controller_of(&at, &at), 0);
+	assert_string_equal(controller(&at), "u-web");
+	assert_int_equal(informer_controller_of(&at, &at), 0);
+	assert_string_equal(controller(&at), "INFORMER_E_NOT_FOUND");
+}
+
+TEST(a_controller_that_is_not_cached_is_not_found)
+{
+	struct informer_object pod;
+
+	workload_of(w, OWNED("p", "apps/v1", "StatefulSet", "db", ""), "p");
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "p", &pod), 0);
+	assert_string_equal(controller(&pod), "INFORMER_E_NO_RESOURCE");
+	workload_of(w, OWNED("q", "batch/v1", "Job", "night-1", ""), "q");
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "q", &pod), 0);
+	assert_string_equal(controller(&pod), "INFORMER_E_NOT_FOUND");
+}
+
 /* A copy has no snapshot: its controller is known by the reference. */
 TEST(a_copy_has_its_own_reference_alone)
 {
@@ -182,6 +224,7 @@ TEST(a_copy_has_its_own_reference_alone)
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "p", &w->pod), 0);
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
 	assert_string_equal(said(&copy), "apps/ReplicaSet n/web-6d4 u-web-6d4 not cached");
+	assert_string_equal(controller(&copy), "INFORMER_E_NO_RESOURCE");
 	informer_object_free(&copy);
 }
 
@@ -194,4 +237,6 @@ TEST(a_wrong_call_is_refused)
 	assert_int_equal(informer_workload(&w->pod, &l), -EINVAL);
 	assert_int_equal(informer_workload(&w->pod, NULL), -EINVAL);
 	assert_int_equal(informer_workload(NULL, &l), -EINVAL);
+	assert_int_equal(informer_controller_of(&w->pod, NULL), -EINVAL);
+	assert_int_equal(informer_controller_of(NULL, &w->pod), -EINVAL);
 }
