@@ -61,6 +61,8 @@ expect 2 "-o toml is not known" get po -o toml
 expect 2 'get what\?' get
 expect 2 '--index nodeName: write' get po --index nodeName
 expect 2 'name it with -n instead of -A' get po x -A
+expect 2 '--workload web: write --workload KIND/NAME' get po --workload web
+expect 2 '--workload does not go with a name' get po x --workload deploy/web
 expect 2 'must have this form' get po/x y
 expect 2 'what to wait for' wait
 expect 2 '--for=ready is not known' wait --for=ready
@@ -103,6 +105,9 @@ expect 1 '^Error from server \(NotFound\): pods "nope" not found$' get po nope -
 expect 0 '^No resources found in default namespace\.$' get po
 expect 0 'does not cache namespace default' get po
 expect 0 '^No resources found$' get nodes -l no=such
+expect 0 '^No resources found in kube-system namespace' get po -n kube-system --workload deploy/web
+expect 0 "--workload deploy/web: informerd does not cache 'deploy'" get po -n kube-system --workload deploy/web
+expect 0 '--workload pod/nope: the cache has no such object' get po -n kube-system --workload pod/nope
 expect 0 '"items": \[\]' get po -o json
 
 expect 0 '^kube-proxy-' -n kube-system get po

@@ -34,6 +34,11 @@ done
 "$ctl" whois "$id" "$ip" >"$T/table"
 [ "$(wc -l <"$T/table")" = 3 ] && grep -q "$name *$container *running *Deployment/$deployment" "$T/table" || fail "$(cat "$T/table")"
 
+# what whois names, get takes: the Pods of the Deployment, over ReplicaSets that are cached
+"$ctl" get pods -n "$ns" --workload "Deployment/$deployment" -o name | grep -qx "pod/$name" || fail "--workload"
+[ "$("$ctl" get all -n "$ns" --workload "deploy/$deployment" -o name | grep -c '^\(deployment\|replicaset\).apps/')" = 2 ] ||
+	fail "$("$ctl" get all -n "$ns" --workload "deploy/$deployment" -o name)"
+
 [ "$("$ctl" whois -o json "$uid" | jq -c .services)" != null ] || fail "no services: $("$ctl" whois -o json "$uid")"
 service=$("$ctl" get services -A -o json | jq -c '[.items[] | select(.spec.clusterIP // "None" != "None")][0]')
 [ "$("$ctl" whois -o json "$(jq -r .spec.clusterIP <<<"$service")" | jq -r '.workload.kind + " " + .workload.name')" = \

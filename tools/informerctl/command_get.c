@@ -48,12 +48,15 @@ find_by_index(const char *index, enum informer_by *ret_by)
 
 /* Check the flags and targets together. Returns -1, or the exit code. */
 static int
-check(struct get *get, const char *output, const char *index)
+check(struct get *get, const char *output, const char *index, const char *workload)
 {
 	if (get->output == GET_OUTPUT_COUNT)
 		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table%s%s", output,
 				kubectl_word_output(output) ? "; " : "",
 				kubectl_word_output(output) ? kubectl_word_output(output) : "");
+	if (workload && !workload_name_parse(workload, &get->workload))
+		return cli_fail("--workload %s: write --workload KIND/NAME, as in --workload deploy/web",
+				workload);
 	for (size_t i = 0; i < get->target_count; i++) {
 		if (strcmp(get->targets[i].resource_name, GET_ALL) == 0 &&
 		    (get->target_count > 1 || get->targets[i].name || get->watch))
@@ -63,10 +66,11 @@ check(struct get *get, const char *output, const char *index)
 			continue;
 		if (get->all_namespaces)
 			return cli_fail("a name stands in one namespace: name it with -n instead of -A");
-		if (get->selector_text || get->field_text || index)
+		if (get->selector_text || get->field_text || index || workload)
 			return cli_fail("%s does not go with a name: leave it out",
 					get->selector_text ? "-l"
 					: index            ? "--index"
+					: workload         ? "--workload"
 							   : "--field-selector");
 		if (strchr(get->targets[i].name, '/'))
 			return cli_fail(
@@ -100,7 +104,7 @@ check(struct get *get, const char *output, const char *index)
 struct request {
 	struct cli_args args;
 	struct get get;
-	const char *output, *index;
+	const char *output, *index, *workload;
 };
 
 static const struct flag flags[] = {
@@ -111,6 +115,8 @@ static const struct flag flags[] = {
 	 FLAG_TEXT(struct request, get.selector_text)},
 	{"index", 0, "NAME=VALUE", "those that an index of informerd has under this value: nodeName=node-1",
 	 FLAG_TEXT(struct request, index)},
+	{"workload", 0, "KIND/NAME", "those that this workload controls, also through others: deploy/web",
+	 FLAG_TEXT(struct request, workload)},
 	{"deleted", 0, NULL,
 	 "what was deleted a short while ago: all of it, or found by name or --index uid, podIP, "
 	 "containerID",
@@ -156,7 +162,7 @@ run(const struct cli_command *command, int argc, char **argv)
 	if (r < 0) {
 		get->output = parse_output(request.output);
 		get->watch |= get->watch_only;
-		r = check(get, request.output, request.index);
+		r = check(get, request.output, request.index, request.workload);
 	}
 	if (r < 0)
 		r = get->watch ? get_watch(get) : get_run(get);

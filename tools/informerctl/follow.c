@@ -44,7 +44,8 @@ follow_added(struct follow *follow)
 void
 follow_say_empty(const struct informer_handler_options *options)
 {
-	const char *what = options->label_selector || options->field_selector ? " that match" : "";
+	bool selects = options->label_selector || options->field_selector || options->filter;
+	const char *what = selects ? " that match" : "";
 
 	if (options->namespace_)
 		cli_fail("no %s%s in namespace %s yet, waiting for changes (-A: of all namespaces)",

@@ -100,8 +100,9 @@ wanted(struct get *get, const struct get_target *target, const struct informer_o
 		if (r <= 0)
 			return r;
 	}
-	if (!get->index_name && !get->deleted)
-		return 1;
+	r = workload_name_matches(&get->workload, object);
+	if (r <= 0 || (!get->index_name && !get->deleted))
+		return r;
 	if (target->info.namespaced && !get->all_namespaces) {
 		r = informer_object_namespace(object, &ns.data, &ns.length);
 		if (r < 0 || !field_text_is(ns, get->namespace_))
@@ -200,6 +201,7 @@ get_prepare(struct get *get)
 {
 	int r = compile_selector(get);
 
+	get_resolve_workload(get);
 	if (r < 0)
 		r = compile_fields(get);
 	if (r < 0)
@@ -222,6 +224,13 @@ get_find(struct get *get)
 			return cli_fail_code(r, get->targets[i].resource_name);
 	}
 	return get_sort(get);
+}
+
+void
+get_resolve_workload(struct get *get)
+{
+	workload_name_resolve(&get->workload, get->inf, &get->snap,
+			      get->all_namespaces ? NULL : get->namespace_);
 }
 
 /* Print the age of the arena's data if no informerd updates it. */
@@ -248,6 +257,7 @@ say_nothing_found(const struct get *get)
 		fprintf(stderr, "No resources found in %s namespace.\n", get->namespace_);
 	else
 		fprintf(stderr, "No resources found\n");
+	workload_name_say_lacking(&get->workload);
 }
 
 int

@@ -11,6 +11,7 @@
 
 #include "reader-lib/informer.h"
 #include "tools/informerctl/cli.h"
+#include "tools/informerctl/workload_name.h"
 #include "tools/printer/field.h"
 #include "tools/printer/print.h"
 #include "tools/printer/text.h"
@@ -61,6 +62,7 @@ struct get {
 	bool watch_only;
 	bool watch_events;
 	const char *field_text;
+	struct workload_name workload;
 	const char *sort_by;
 	const char *timeout;
 	struct flag_texts label_columns;
@@ -93,7 +95,7 @@ get_done(struct get *get);
 
 /* ---- get.c: finding, in get->snap ---- */
 
-/* Compile the selectors, and open the targets. Returns -1, or the exit code. */
+/* Compile the selectors, resolve the workload, and open the targets. Returns -1, or the exit code. */
 int get_prepare(struct get *get);
 /* Fill hits, in order. Prints which named objects do not exist. Returns -1, or the exit code. */
 int get_find(struct get *get);
@@ -140,6 +142,9 @@ get_open_target(struct get *get, struct get_target *target);
 /* Copy the names that info borrows, so that they outlive the snapshot. False: no memory. */
 bool
 get_keep_names(struct get_target *target);
+/* Look up the name of --workload in get->snap. */
+void
+get_resolve_workload(struct get *get);
 void
 get_warn_stale(struct get *get);
 /* In kubectl's words, which scripts match. */

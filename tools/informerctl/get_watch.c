@@ -295,6 +295,19 @@ wanted(const struct get_watch *watch, const struct informer_object *object)
 					field_text_is(name, watch->target->name));
 }
 
+/*
+ * The handler's filter for --workload. Its answer depends on the controllers, too: their change counts from
+ * the object's next change on. The handler remembers which objects it told, so that on_delete comes for an
+ * object whose controllers were deleted before it.
+ */
+static bool
+is_of_workload(void *context, const struct informer_object *object)
+{
+	const struct get_watch *watch = context;
+
+	return workload_name_matches(&watch->get->workload, object) > 0;
+}
+
 static void
 on_add(void *context, const struct informer_object *object, bool is_initial)
 {
@@ -337,6 +350,7 @@ on_synced(void *context)
 		watch->follow.stop = true;
 	} else if (watch->present_count == 0 && !watch->get->watch_only) {
 		follow_say_empty(&watch->options);
+		workload_name_say_lacking(&watch->get->workload);
 	}
 	show_present(watch);
 	follow_added(&watch->follow);
@@ -382,6 +396,7 @@ follow(struct get_watch *watch)
 		.namespace_ = narrow ? get->namespace_ : NULL,
 		.label_selector = get->selector_text,
 		.field_selector = get->field_text,
+		.filter = get->workload.text ? is_of_workload : NULL,
 		.context = watch,
 		.on_add = on_add,
 		.on_update = on_update,
@@ -416,6 +431,7 @@ get_watch(struct get *get)
 	r = get_open_target(get, &get->targets[0]);
 	if (r >= 0)
 		return r;
+	get_resolve_workload(get);
 	get->missed = false;
 	watch.columns = get_add_heading(get, watch.target, &heading) + get->watch_events;
 	cells_done(&heading);
