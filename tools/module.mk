@@ -14,4 +14,8 @@ $(B)/pod-logger $(B)/event-loop: $(B)/%: tools/examples/%.c $(B)/libinformer.a r
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS) -lpthread
 
-all: $(B)/demo-reader $(B)/agent $(B)/pod-logger $(B)/event-loop
+$(B)/rsyslog_helper: tools/examples/rsyslog_helper.c $(B)/libinformer.a reader-lib/informer.h
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS) $(call pkg,--libs,libcjson) -lpthread
+
+all: $(B)/rsyslog_helper $(B)/demo-reader $(B)/agent $(B)/pod-logger $(B)/event-loop
