@@ -18,8 +18,14 @@ struct field {
 	size_t offset, bytes; /* bytes 0: open-ended */
 };
 
-#define FIXED(section, type, member) {section, #member, offsetof(type, member), sizeof(((type *)0)->member)}
-#define OPEN(section, type, member) {section, #member, offsetof(type, member), 0}
+#define FIXED(section, type, member)                                                                         \
+	{                                                                                                    \
+		section, #member, offsetof(type, member), sizeof(((type *)0)->member)                        \
+	}
+#define OPEN(section, type, member)                                                                          \
+	{                                                                                                    \
+		section, #member, offsetof(type, member), 0                                                  \
+	}
 
 #define HEADER(member) FIXED("HEADER", struct header, member)
 #define BLOCK(member) FIXED("BLOCK", struct block, member)
@@ -49,7 +55,8 @@ static const struct field fields[] = {
 	ROOT(tag), ROOT(epoch), ROOT(seq), ROOT(lineage), ROOT(committed_boot_ns), ROOT(committed_wall_ns),
 	ROOT(resource_count), ROOT(consumers), ROOT(table), OPEN("ROOT", struct root, resources),
 	RESOURCE(descriptor), RESOURCE(state), RESOURCE(object_count), RESOURCE(next_ordinal),
-	RESOURCE(changed_seq), RESOURCE(valued_seq), RESOURCE(tombstone_floor), RESOURCE(complete_from), RESOURCE(fingerprint),
+	RESOURCE(changed_seq), RESOURCE(valued_seq), RESOURCE(tombstone_floor), RESOURCE(complete_from),
+	RESOURCE(fingerprint),
 	RESOURCE(cluster), RESOURCE(version_length), RESOURCE(version), RESOURCE(identity),
 	RESOURCE(ordinals), RESOURCE(by_seq), RESOURCE(deleted), RESOURCE(by_key), RESOURCE(by_ordinal),
 	RESOURCE(status), RESOURCE(index_count), OPEN("RESOURCE", struct resource, indexes),

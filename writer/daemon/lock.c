@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,11 +65,9 @@ note_holder(int fd)
 	return lock_note_write(fd, &note);
 }
 
-#define LOCK_PATH_SIZE (sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".lock"))
-
-/* SOCKET.lock, if SOCKET fits an address. */
+/* SOCKET.lock, if SOCKET fits an address; message_freep() it. */
 static int
-lock_path(const char *socket_path, char path[LOCK_PATH_SIZE], char **ret_error)
+lock_path(const char *socket_path, char **ret_path, char **ret_error)
 {
 	if (strlen(socket_path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return message_set(ret_error, -ENAMETOOLONG,
@@ -76,7 +75,10 @@ lock_path(const char *socket_path, char path[LOCK_PATH_SIZE], char **ret_error)
 				   "shorter one with --socket (%s)",
 				   strlen(socket_path), sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
 				   socket_path);
-	snprintf(path, LOCK_PATH_SIZE, "%s.lock", socket_path);
+	if (asprintf(ret_path, "%s.lock", socket_path) < 0) {
+		*ret_path = NULL;
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -91,14 +93,19 @@ int
 lock_await(const char *socket_path, struct lock *ret_lock)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	char path[LOCK_PATH_SIZE]; /* no allocation: a cancelled wait does not return */
-	int fd, r = lock_path(socket_path, path, NULL);
+	_cleanup_(message_freep) char *path = NULL;
+	int fd, state, r = lock_path(socket_path, &path, NULL);
 
 	if (r < 0)
 		return r;
+	/* Cancelled in open(), it would keep the path. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	fd = open_lock(path);
-	if (fd < 0)
-		return -errno;
+	r = fd < 0 ? -errno : 0;
+	message_freep(&path);
+	pthread_setcancelstate(state, NULL);
+	if (r < 0)
+		return r;
 	do
 		r = fcntl(fd, F_OFD_SETLKW, &whole) < 0 ? -errno : 0;
 	while (r == -EINTR);
@@ -115,9 +122,9 @@ int
 lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	char path[LOCK_PATH_SIZE];
+	_cleanup_(message_freep) char *path = NULL;
 	struct stat st;
-	int fd, r = lock_path(socket_path, path, ret_error);
+	int fd, r = lock_path(socket_path, &path, ret_error);
 
 	if (r == 0)
 		r = make_directories(path, ret_error);
@@ -151,9 +158,9 @@ int
 lock_inherit(int fd, const char *socket_path, struct lock *ret_lock)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	char path[LOCK_PATH_SIZE];
+	_cleanup_(message_freep) char *path = NULL;
 	struct stat is, wanted;
-	int r = lock_path(socket_path, path, NULL);
+	int r = lock_path(socket_path, &path, NULL);
 
 	if (r < 0)
 		return r;
@@ -181,11 +188,11 @@ lock_share(const struct lock *lock)
 long
 lock_holder(const char *socket_path)
 {
-	char path[LOCK_PATH_SIZE];
+	_cleanup_(message_freep) char *path = NULL;
 	struct lock_note note = {0};
 	int fd = -1;
 
-	if (lock_path(socket_path, path, NULL) == 0)
+	if (lock_path(socket_path, &path, NULL) == 0)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return 0;

@@ -31,8 +31,8 @@ make_room(struct index_change *change, unsigned count)
 }
 
 /*
- * Mark the values in both sets, which stay filed. Add what filing or unfiling the others may allocate. Returns
- * whether a value enters.
+ * Mark the values in both sets, which stay filed. Add what filing or unfiling the others may allocate.
+ * Returns whether a value enters.
  */
 static bool
 compare_sets(struct value_set *old, struct value_set *new, bool replaced, struct arena_need *need)

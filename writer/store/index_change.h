@@ -15,7 +15,7 @@
 #include "writer/store/trie_warm.h"
 
 /*
- * gains  the object may have a value that it had not before. With a prefix, values are compared as filed: then
+ * gains  the object may have a value that it had not before. With a prefix, values are compared as filed, so
  *        each change of a value counts
  */
 struct index_change {
