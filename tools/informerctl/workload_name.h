@@ -5,7 +5,7 @@
  *	deploy/web, deployment/web, Deployment/web, deployments.apps/web, deployments.v1.apps/web
  *
  * If informerd caches the resource, all names that get takes are known. Otherwise the word before the '/'
- *is a kind in any case, its plural with "s", or the short name of a built-in controller.
+ * is a kind in any case, its plural with "s", or the short name of a built-in controller.
  */
 #ifndef TOOLS_INFORMERCTL_WORKLOAD_NAME_H
 #define TOOLS_INFORMERCTL_WORKLOAD_NAME_H
