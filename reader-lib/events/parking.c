@@ -486,15 +486,16 @@ turn(struct informer_handler *h)
 		r = look(h, &snapshot);
 		informer_end(&snapshot);
 	}
-	if (handler_leaves(h) || r > 0) {
-		pthread_mutex_lock(&p->lock);
-		p->unlooked = true;
-		pthread_mutex_unlock(&p->lock);
-		return r > 0;
-	}
 	/* The daemon may come, or cache the resource yet; then there is a newer version. */
 	if (r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_NOT_READY)
 		r = 0;
+	if (r != 0 || handler_leaves(h)) {
+		pthread_mutex_lock(&p->lock);
+		p->unlooked = true;
+		pthread_mutex_unlock(&p->lock);
+	}
+	if (r > 0 || handler_leaves(h))
+		return r > 0;
 	return answer_expired(h) ? 1 : r;
 }
 

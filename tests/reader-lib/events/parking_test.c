@@ -377,6 +377,22 @@ TEST(an_answer_may_park)
 	expect(lot, 2, "u-c=n/c ");
 }
 
+/* While no snapshot can be opened, the look is put off; it needs no commit. */
+TEST(a_look_that_fails_is_made_up_for)
+{
+	struct informer_snapshot snaps[64];
+	unsigned count = 0;
+
+	while (informer_begin(lot->inf, &snaps[count]) == 0)
+		count++;
+	park(lot, "u-a", -1);
+	dispatch_all(lot->inf);
+	while (count > 0)
+		informer_end(&snaps[--count]);
+	DISPATCH_UNTIL(lot->inf, (test_clock_move(10), atomic_load(&lot->answers) == 1));
+	expect(lot, 1, "u-a=n/a ");
+}
+
 static void
 revoke_within(struct lot *lot)
 {
