@@ -349,8 +349,8 @@ INFORMER_API int informer_add_parking(struct informer *informer,
  * parked      passed to on_answer
  * Returns     0; -EINVAL; -ENOMEM; INFORMER_E_STOPPED: the handler was removed
  * Threads     any, also within on_answer
- * Cost        some 200 bytes and the key's length. A commit costs the smaller of: a comparison of each
- *             change with the keys, or a look-up of each key
+ * Cost        some 200 bytes and the key's length. A commit that brings an object or an index value costs
+ *             the smaller of: a comparison of each change with the keys, or a look-up of each key
  */
 INFORMER_API int informer_park(struct informer_handler *handler, const char *key, size_t length,
 			       int timeout_ms, void *parked);
