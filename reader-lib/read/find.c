@@ -69,15 +69,19 @@ answers(const struct snapshot *s, const struct part *part, const struct question
 	return r > 0 && q->by == TOMBSTONE_BY_ADDRESS ? !pod_on_host_network(body) : r;
 }
 
-/* The leaf of `deleted` whose tombstones may answer: 1, 0: none, or negative. */
+/*
+ * The part's tombstones that may answer, the newest last: 1, 0: none, or negative. A single link may stand in
+ * *leaf, which the caller keeps.
+ */
 static int
-leaf_of_part(const struct snapshot *s, const struct part *part, const struct question *q, uint32_t *ret_leaf)
+tombstones_of_part(const struct snapshot *s, const struct part *part, const struct question *q,
+		   uint32_t *leaf, const uint32_t **ret_links, uint32_t *ret_count)
 {
 	const uint8_t *key = s->mapping->hash_key;
 	const struct resource *resource = part_resource(s, part);
 	const struct index_def *def;
 	uint64_t hash;
-	int number;
+	int number, r;
 
 	if (!resource)
 		return -EBADMSG;
@@ -92,7 +96,11 @@ leaf_of_part(const struct snapshot *s, const struct part *part, const struct que
 		def = &part->definition->indexes[number];
 		hash = index_value_hash(key, q->asked.value, index_def_filed_length(def, q->asked.length));
 	}
-	return trie_get(&s->view, resource->deleted, tombstone_hash(hash, q->by), ret_leaf);
+	r = trie_get(&s->view, resource->deleted, tombstone_hash(hash, q->by), leaf);
+	if (r <= 0)
+		return r;
+	*ret_count = leaf_links(&s->view, leaf, ret_links);
+	return *ret_count > 0 ? 1 : -EBADMSG;
 }
 
 /* Set best to the part's newest tombstone that answers, if that is newer. 0 or negative. */
@@ -101,13 +109,10 @@ look_in_part(const struct snapshot *s, const struct part *part, const struct que
 {
 	const uint32_t *links;
 	uint32_t leaf, count;
-	int r = leaf_of_part(s, part, q, &leaf);
+	int r = tombstones_of_part(s, part, q, &leaf, &links, &count);
 
 	if (r <= 0)
 		return r;
-	count = leaf_links(&s->view, &leaf, &links);
-	if (count == 0)
-		return -EBADMSG;
 	while (count-- > 0) {
 		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[count]));
 		uint64_t seq = t ? LOAD_ONCE(&t->seq) : 0;
@@ -220,13 +225,10 @@ each_answer_in_part(const struct snapshot *s, const struct part *part, const str
 	struct informer_object object;
 	const uint32_t *links;
 	uint32_t leaf, count;
-	int r = leaf_of_part(s, part, q, &leaf);
+	int r = tombstones_of_part(s, part, q, &leaf, &links, &count);
 
 	if (r <= 0)
 		return r;
-	count = leaf_links(&s->view, &leaf, &links);
-	if (count == 0)
-		return -EBADMSG;
 	for (uint32_t i = 0; i < count && *ret_result == 0; i++) {
 		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[i]));
 		uint32_t ref = t ? LOAD_ONCE(&t->object) : 0;

@@ -27,3 +27,17 @@ kind_fixture_add(struct broker_fixture *fx, const struct kind_fixture *kind)
 {
 	broker_fixture_do(fx, add, (void *)(uintptr_t)kind);
 }
+
+struct reader_world *
+kind_fixture_world(const struct kind_fixture *kinds, size_t count)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct reader_world *w;
+
+	for (size_t i = 0; i < count; i++)
+		kind_fixture_add(fx, &kinds[i]);
+	broker_fixture_start(fx);
+	w = reader_world_over(fx, "pods.v1", INFORMER_VERIFY);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	return w;
+}

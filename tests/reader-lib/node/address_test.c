@@ -37,22 +37,8 @@ static const struct kind_fixture kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static struct reader_world *
-world_of(size_t first)
-{
-	struct broker_fixture *fx = broker_fixture_new();
-	struct reader_world *w;
-
-	for (size_t i = first; i < KINDS; i++)
-		kind_fixture_add(fx, &kinds[i]);
-	broker_fixture_start(fx);
-	w = reader_world_over(fx, "pods.v1", INFORMER_VERIFY);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	return w;
-}
-
-SET_UP(set_up, world_of(0))
-SET_UP(set_up_pods, world_of(KINDS - 1))
+SET_UP(set_up, kind_fixture_world(kinds, KINDS))
+SET_UP(set_up_pods, kind_fixture_world(&kinds[KINDS - 1], 1))
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 

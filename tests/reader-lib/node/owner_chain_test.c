@@ -5,13 +5,6 @@
 #include "tests/support/kind_fixture.h"
 #include "tests/support/reader_world.h"
 
-/* An object, its UID being "u-NAME"; and one that is controlled, by a reference with the UID "u-OWNER". */
-#define OBJECT(name, more)                                                                                   \
-	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"n\",\"uid\":\"u-" name "\"" more "}}"
-#define OWNED(name, api, kind, owner, more)                                                                  \
-	OBJECT(name, ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Other\",\"name\":\"other\"},"  \
-		     "{\"apiVersion\":\"" api "\",\"kind\":\"" kind "\",\"name\":\"" owner                   \
-		     "\",\"uid\":\"u-" owner "\",\"controller\":true}]" more)
 #define LABEL(key, value) ",\"labels\":{\"" key "\":\"" value "\"}"
 
 static const struct kind_fixture kinds[] = {
@@ -35,17 +28,7 @@ static const struct kind_fixture kinds[] = {
 	{.group = "", .resource = "pods", .kind = "Pod"},
 };
 
-static int
-set_up(void **state)
-{
-	struct broker_fixture *fx = broker_fixture_new();
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		kind_fixture_add(fx, &kinds[i]);
-	broker_fixture_start(fx);
-	*state = reader_world_over(fx, "pods", INFORMER_VERIFY);
-	return 0;
-}
+SET_UP(set_up, kind_fixture_world(kinds, sizeof(kinds) / sizeof(kinds[0])))
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 

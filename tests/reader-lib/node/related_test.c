@@ -29,24 +29,9 @@ static const struct kind_fixture kinds[] = {
 		     "{\"metadata\":{\"name\":\"c\",\"namespace\":\"shop\"},\"spec\":{}}"}},
 };
 
-/* With the first n kinds beside pods. */
-static struct reader_world *
-world_of(size_t n)
-{
-	struct broker_fixture *fx = broker_fixture_new();
-	struct reader_world *w;
-
-	for (size_t i = 0; i < n; i++)
-		kind_fixture_add(fx, &kinds[i]);
-	kind_fixture_add(fx, &kinds[3]);
-	broker_fixture_start(fx);
-	w = reader_world_over(fx, "pods.v1", INFORMER_VERIFY);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	return w;
-}
-
-SET_UP(set_up, world_of(3))
-SET_UP(set_up_alone, world_of(0))
+/* All kinds; pods alone. */
+SET_UP(set_up, kind_fixture_world(kinds, 4))
+SET_UP(set_up_alone, kind_fixture_world(&kinds[3], 1))
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 

@@ -5,13 +5,6 @@
 #include "tests/support/reader_world.h"
 #include "tools/informerctl/workload_name.h"
 
-#define OBJECT(name, more)                                                                                   \
-	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"n\",\"uid\":\"u-" name "\"" more "}}"
-#define OWNED(name, api, kind, owner, more)                                                                  \
-	OBJECT(name, ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Other\",\"name\":\"other\"},"  \
-		     "{\"apiVersion\":\"" api "\",\"kind\":\"" kind "\",\"name\":\"" owner                   \
-		     "\",\"uid\":\"u-" owner "\",\"controller\":true}]" more)
-
 /* From a Pod: ReplicaSet, Deployment, Proxy, Mesh; the Mesh is not cached. */
 static const struct kind_fixture kinds[] = {
 	{.group = "apps",
