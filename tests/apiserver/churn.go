@@ -46,8 +46,8 @@ type podKey struct{ namespace, name string }
 func newChurn(pods *store) *churn { return &churn{pods: pods} }
 
 // set starts, changes or (rate 0) stops it; count 0: until it is stopped. With the name of an annotation all
-// changes are updates that write into it when they were made.
-func (c *churn) set(rate float64, count uint64, annotation string) {
+// changes write into it when they were made: updates, or with a prefix new pods default/PREFIX-0, -1 and so on.
+func (c *churn) set(rate float64, count uint64, annotation, create string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stop != nil {
@@ -58,7 +58,7 @@ func (c *churn) set(rate float64, count uint64, annotation string) {
 		ctx, stop := context.WithCancel(context.Background())
 		c.stop = stop
 		if annotation != "" {
-			go c.runStamped(ctx, rate, count, annotation)
+			go c.runStamped(ctx, rate, count, annotation, create)
 		} else {
 			go c.run(ctx, rate, count)
 		}
@@ -80,16 +80,20 @@ func (c *churn) run(ctx context.Context, rate float64, count uint64) {
 	c.end(ctx)
 }
 
-// runStamped makes updates alone, by many hands, and as many as were asked for: a pod that cannot be changed
+// runStamped makes stamped changes by many hands, and as many as were asked for: a pod that cannot be changed
 // is given up for another.
-func (c *churn) runStamped(ctx context.Context, rate float64, count uint64, annotation string) {
+func (c *churn) runStamped(ctx context.Context, rate float64, count uint64, annotation, create string) {
 	keys := c.keys(ctx)
-	due := make(chan struct{})
+	due := make(chan uint64)
 	var working sync.WaitGroup
 	for range hands {
 		working.Go(func() {
-			for range due {
-				for c.stamp(ctx, keys[rand.IntN(len(keys))], annotation) != nil && ctx.Err() == nil {
+			for nth := range due {
+				change := func(like podKey) error { return c.stamp(ctx, like, annotation) }
+				if create != "" {
+					change = func(like podKey) error { return c.create(ctx, like, annotation, fmt.Sprintf("%s-%d", create, nth)) }
+				}
+				for change(keys[rand.IntN(len(keys))]) != nil && ctx.Err() == nil {
 				}
 				c.count(ctx)
 			}
@@ -97,7 +101,7 @@ func (c *churn) runStamped(ctx context.Context, rate float64, count uint64, anno
 	}
 	pace := newPace(rate)
 	for asked := uint64(0); len(keys) > 0 && (count == 0 || asked < count) && pace.wait(ctx, asked); asked++ {
-		due <- struct{}{}
+		due <- asked
 	}
 	close(due)
 	working.Wait()
@@ -191,12 +195,14 @@ func (c *churn) change(ctx context.Context, keys []podKey, most int) []podKey {
 	return keys
 }
 
+func now() string { return strconv.FormatInt(time.Now().UnixNano(), 10) }
+
 func (c *churn) stamp(ctx context.Context, key podKey, annotation string) error {
 	o, err := c.update(request.WithNamespace(ctx, key.namespace), c.pods, key.name, func(p *corev1.Pod) {
 		if p.Annotations == nil {
 			p.Annotations = map[string]string{}
 		}
-		p.Annotations[annotation] = strconv.FormatInt(time.Now().UnixNano(), 10)
+		p.Annotations[annotation] = now()
 	})
 	if err != nil {
 		return err
@@ -206,6 +212,19 @@ func (c *churn) stamp(ctx context.Context, key podKey, annotation string) error 
 	defer c.mu.Unlock()
 	c.commits = append(c.commits, made)
 	return nil
+}
+
+// create makes a pod after another's pattern.
+func (c *churn) create(ctx context.Context, like podKey, annotation, name string) error {
+	o, err := c.pods.Get(request.WithNamespace(ctx, like.namespace), like.name, &metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	p := o.DeepCopyObject().(*corev1.Pod)
+	p.ObjectMeta = metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name, Labels: p.Labels,
+		Annotations: map[string]string{annotation: now()}}
+	_, err = c.pods.Create(request.WithNamespace(ctx, p.Namespace), p, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+	return err
 }
 
 func (c *churn) edit(ctx context.Context, door rest.Updater, name string, edit func(*corev1.Pod)) error {

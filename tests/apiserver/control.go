@@ -56,10 +56,10 @@ func (s *server) setChurn(w http.ResponseWriter, r *http.Request) {
 		count, err = strconv.ParseUint(text, 10, 64)
 	}
 	if r.Method != http.MethodPost || err != nil || !(rate >= 0 && rate <= 1e6) {
-		http.Error(w, "say POST /sim/churn?rate=R[&count=N]: R changes a second (0 stops), N changes in all; &stamp=ANNOTATION: with the time in it", http.StatusBadRequest)
+		http.Error(w, "say POST /sim/churn?rate=R[&count=N]: R changes a second (0 stops), N changes in all; &stamp=ANNOTATION: with the time in it; &create=PREFIX: stamped new pods", http.StatusBadRequest)
 		return
 	}
-	s.churn.set(rate, count, query.Get("stamp"))
+	s.churn.set(rate, count, query.Get("stamp"), query.Get("create"))
 	s.stats(w, r)
 }
 

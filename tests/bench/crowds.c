@@ -14,6 +14,9 @@
 
 #define CHANGES 1000u
 #define RATE 500u /* a second: JSON informers keep up, and upstream's server can make them */
+#define PARKED 10000u
+#define PARKED_COME 500u
+#define PARKED_RATE 100u
 
 static const char *
 label(size_t pods, char text[24])
@@ -122,7 +125,7 @@ take_agents(const struct bench *b, const struct server *s, enum side side, unsig
 
 	crowd_start(&c, b, s, side, agents);
 	synced = server_cost(s);
-	crowd_changes(&c, RATE, CHANGES);
+	crowd_changes(&c, RATE, CHANGES, "");
 	after = server_cost(s);
 	crowd_end(&c);
 	return (struct server_cost){after.requests - before.requests, synced.cpu_us - before.cpu_us,
@@ -190,7 +193,7 @@ upstream_events(const struct bench *b, const struct server *s)
 				struct told told;
 
 				server_cost(s);
-				told = crowd_changes(&c, rates[i].rate, (size_t)rates[i].rate * seconds);
+				told = crowd_changes(&c, rates[i].rate, (size_t)rates[i].rate * seconds, "");
 				rounds_add(&p50[i][side], told.p50);
 				rounds_add(&p99[i][side], told.p99);
 			}
@@ -202,6 +205,38 @@ upstream_events(const struct bench *b, const struct server *s)
 		report_rounds(b->report, &p99[i][OURS], side_names[STREAM], &p99[i][STREAM],
 			      "upstream_event_%u_p99_us", rates[i].rate);
 	}
+}
+
+/*
+ * New pods: until the answer to their parked keys, among keys that nobody has, and until client-go's handler.
+ */
+static void
+upstream_parked(const struct bench *b, struct server *s)
+{
+	struct rounds p50[SIDES] = {0}, p99[SIDES] = {0};
+
+	for (unsigned round = 0; round < (b->quick ? 1u : 5u); round++)
+		for (enum side side = OURS; side <= STREAM; side++) {
+			struct told told;
+			char prefix[40];
+			struct crowd c;
+			double r;
+
+			snprintf(prefix, sizeof(prefix), "parked-%u-%u", round, (unsigned)side);
+			crowd_start(&c, b, s, side, 1);
+			if (side == OURS) {
+				process_ask(&c.agents[0], &r, 1, 10, "park %s %u", prefix, PARKED);
+				bench_need((int)r, "park");
+			}
+			server_cost(s);
+			told = crowd_changes(&c, PARKED_RATE, PARKED_COME, prefix);
+			s->pods += PARKED_COME;
+			rounds_add(&p50[side], told.p50);
+			rounds_add(&p99[side], told.p99);
+			crowd_end(&c);
+		}
+	report_rounds(b->report, &p50[OURS], side_names[STREAM], &p50[STREAM], "upstream_parked_p50_us");
+	report_rounds(b->report, &p99[OURS], side_names[STREAM], &p99[STREAM], "upstream_parked_p99_us");
 }
 
 void
@@ -222,5 +257,6 @@ measure_upstream(struct bench *b, size_t n)
 	upstream_agents(b, &server, 1);
 	upstream_agents(b, &server, AGENTS_MAX);
 	upstream_events(b, &server);
+	upstream_parked(b, &server);
 	server_end(&server);
 }

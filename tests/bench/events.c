@@ -35,7 +35,7 @@ round_ours(struct crowd *c, size_t i, struct figures *f)
 {
 	size_t n = events_of(c->b, i);
 	double cpu = process_cpu_us(c->daemon.process.pid), start = (double)wall_ns() / 1e3;
-	struct told told = crowd_changes(c, rates[i].rate, n);
+	struct told told = crowd_changes(c, rates[i].rate, n, "");
 
 	rounds_add(&f->cpu_us, (process_cpu_us(c->daemon.process.pid) - cpu) / (double)n);
 	if (told.overflows > 0) {

@@ -209,7 +209,7 @@ watch_changes(struct gateway_world *w, enum place at, const struct watching *how
 	memory = process_bytes(server->process.pid, "status", "RssAnon:") - memory;
 	ret->watcher_bytes = (double)memory / how->watchers;
 	look(w, before);
-	server_change(upstream, how->rate, how->changes);
+	server_change(upstream, how->rate, how->changes, "");
 	await(c, expected);
 	look(w, ret->cpu_us);
 	for (enum place i = 0; i < PLACES; i++)

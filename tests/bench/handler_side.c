@@ -6,6 +6,7 @@
  *			COUNT handles with a handler for pods each ("-": of all namespaces) and their own
  *			threads; prints "ready PODS" when all have synced
  *	begin		forget what was measured; answers 0
+ *	park PREFIX N	park the keys default/PREFIX-0 to -(N-1); their answers count as updates; answers 0
  *	await SECONDS N	after N updates of the first handler: how many came, p50, p99 µs from made (the
  *			server's annotation) to handler entered, when the last one came (CLOCK_REALTIME, µs),
  *			p50, p99 µs from commit to handler entered, how often it got COALESCED or RESYNC
@@ -23,9 +24,10 @@
 #define MADE_AT "metadata.annotations[\"peer.example/ts\"]"
 #define TAKEN_MAX (1u << 20)
 
-/* What the first handler received. */
+/* What the first handler, or its parked keys, received. */
 struct met {
 	struct informer_path *made_at;
+	struct informer_handler *parking;
 	_Atomic uint64_t updates, adds;
 	_Atomic unsigned overflows;
 	double *from_made, *from_commit; /* TAKEN_MAX each */
@@ -45,7 +47,7 @@ on_add(void *context, const struct informer_object *pod, bool is_initial)
 }
 
 static void
-on_update(void *context, const struct informer_object *old, const struct informer_object *pod)
+take(const struct informer_object *pod)
 {
 	uint64_t now = wall_ns(), n;
 	struct informer_moment moment;
@@ -53,9 +55,6 @@ on_update(void *context, const struct informer_object *old, const struct informe
 	char number[24];
 	size_t length;
 
-	(void)old;
-	if (!context)
-		return;
 	n = atomic_load_explicit(&met.updates, memory_order_relaxed);
 	pthread_mutex_lock(&met.lock);
 	if (n < TAKEN_MAX) {
@@ -71,6 +70,23 @@ on_update(void *context, const struct informer_object *old, const struct informe
 	met.last = now;
 	pthread_mutex_unlock(&met.lock);
 	atomic_store_explicit(&met.updates, n + 1, memory_order_release);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *pod)
+{
+	(void)old;
+	if (context)
+		take(pod);
+}
+
+static void
+on_answer(void *context, void *parked, int result, const struct informer_object *pod)
+{
+	(void)context;
+	(void)parked;
+	if (result == 0)
+		take(pod);
 }
 
 static void
@@ -120,6 +136,21 @@ end(uint64_t wanted, unsigned seconds)
 }
 
 static int
+park(struct informer *inf, const char *prefix, unsigned count)
+{
+	struct informer_parking_options o = {
+		.size = sizeof(o), .resource = "pods", .by = INFORMER_BY_KEY, .on_answer = on_answer};
+	char key[80];
+	int r = met.parking ? 0 : informer_add_parking(inf, &o, &met.parking);
+
+	for (unsigned i = 0; r == 0 && i < count; i++) {
+		snprintf(key, sizeof(key), "default/%s-%u", prefix, i);
+		r = informer_park(met.parking, key, strlen(key), -1, NULL);
+	}
+	return r;
+}
+
+static int
 start(const char *socket, const char *ns, struct informer **ret_inf, bool first)
 {
 	struct informer_options options = {
@@ -152,7 +183,8 @@ handler_main(int argc, char **argv)
 	unsigned count = argc > 4 ? (unsigned)atoi(argv[4]) : 0, seconds;
 	struct informer **informers = bench_alloc(count, sizeof(struct informer *));
 	unsigned long long wanted;
-	char line[128];
+	char line[128], prefix[48];
+	unsigned parked;
 	int r = 0;
 
 	met.from_made = bench_alloc(TAKEN_MAX, sizeof(double)); /* pages are allocated when written to */
@@ -168,6 +200,8 @@ handler_main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		if (strncmp(line, "begin", 5) == 0)
 			begin();
+		else if (sscanf(line, "park %47s %u", prefix, &parked) == 2)
+			printf("%d\n", park(informers[0], prefix, parked));
 		else if (sscanf(line, "await %u %llu", &seconds, &wanted) == 2)
 			end(wanted, seconds);
 		else

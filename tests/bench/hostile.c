@@ -253,7 +253,7 @@ p99_beside(pid_t pid, struct process *readers)
 	kill(-pid, SIGCONT);
 	sleep_ms(SETTLE_MS);
 	agent_begin(readers);
-	server_change(&server, RATE, CHANGES);
+	server_change(&server, RATE, CHANGES, "");
 	told = agent_await(readers, OURS, CHANGES, 20);
 	kill(-pid, SIGSTOP);
 	return told.p99;

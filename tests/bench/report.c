@@ -83,6 +83,7 @@ static const struct kind kinds[] = {
 	{"upstream_1_agent_server_cpu_ms", "ms", NULL, {.ratio = 1 / 1.05}},
 	{"upstream_8_agents_server_cpu_ms", "ms", NULL, {.ratio = 8 / 1.05}},
 	{"upstream_event_*_us", "us", NULL, {.ratio = 1}},
+	{"upstream_parked_*_us", "us", NULL, {.ratio = 1}},
 	{"upstream_*_wall_ms", "ms", NULL, {.ratio = 1, .ratio_aim = 1 / 0.7}},
 	{"upstream_*_server_cpu_ms", "ms", NULL, {.ratio = 1 / 1.05}},
 	{"upstream_*_cpu_ms", "ms", NULL, {.ratio = 3, .ratio_aim = 5}},

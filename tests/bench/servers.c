@@ -182,10 +182,11 @@ server_get(const struct server *s, bool post, const char *path, ...)
 }
 
 void
-server_change(const struct server *s, unsigned rate, size_t n)
+server_change(const struct server *s, unsigned rate, size_t n, const char *create)
 {
 	if (s->directory[0])
-		free(server_get(s, true, "/sim/churn?rate=%u&count=%zu&stamp=peer.example%%2Fts", rate, n));
+		free(server_get(s, true, "/sim/churn?rate=%u&count=%zu&stamp=peer.example%%2Fts&create=%s",
+				rate, n, create));
 	else
 		free(server_get(s, false, "/churn?rate=%u&n=%zu", rate, n));
 }
@@ -466,13 +467,13 @@ crowd_end(struct crowd *c)
 }
 
 struct told
-crowd_changes(struct crowd *c, unsigned rate, size_t n)
+crowd_changes(struct crowd *c, unsigned rate, size_t n, const char *create)
 {
 	struct told first = {0}, told;
 
 	for (unsigned i = 0; i < c->count; i++)
 		agent_begin(&c->agents[i]);
-	server_change(c->server, rate, n);
+	server_change(c->server, rate, n, create);
 	for (unsigned i = 0; i < c->count; i++) {
 		told = agent_await(&c->agents[i], c->side, n, AWAIT_S);
 		if (told.count < (double)n && told.overflows == 0)

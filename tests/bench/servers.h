@@ -37,9 +37,10 @@ char *server_get(const struct server *s, bool post, const char *path, ...)
 
 /*
  * Have n changes made at so many a second; 0: as fast as the slowest watcher takes them. client-go's server
- * answers when they are made, upstream's when they begin.
+ * answers when they are made, upstream's when they begin. create: of upstream's, new pods default/CREATE-0, -1
+ * and so on; "": updates.
  */
-void server_change(const struct server *s, unsigned rate, size_t n);
+void server_change(const struct server *s, unsigned rate, size_t n, const char *create);
 
 /*
  * The server's cost so far: requests (of client-go's server), CPU (of upstream's, once it is idle, garbage
@@ -112,6 +113,6 @@ void crowd_start(struct crowd *c, const struct bench *b, const struct server *s,
 		 unsigned count);
 void crowd_end(struct crowd *c);
 /* Have n changes made; wait until each agent got each, or some were lost. Returns the first one's events. */
-struct told crowd_changes(struct crowd *c, unsigned rate, size_t n);
+struct told crowd_changes(struct crowd *c, unsigned rate, size_t n, const char *create);
 
 #endif
