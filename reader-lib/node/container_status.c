@@ -7,13 +7,12 @@
 static struct known_field status_field = KNOWN_FIELD("status"), id_field = KNOWN_FIELD("containerID"),
 			  last_field = KNOWN_FIELD("lastState"), terminated_field = KNOWN_FIELD("terminated");
 
-enum { NAME, IMAGE, IMAGE_ID, STATE, LAST_STATE, RESTARTS, FIELDS };
+enum { NAME, IMAGE, IMAGE_ID, STATE, RESTARTS, FIELDS };
 static struct known_field fields[] = {
 	[NAME] = KNOWN_FIELD("name"),
 	[IMAGE] = KNOWN_FIELD("image"),
 	[IMAGE_ID] = KNOWN_FIELD("imageID"),
 	[STATE] = KNOWN_FIELD("state"),
-	[LAST_STATE] = KNOWN_FIELD("lastState"),
 	[RESTARTS] = KNOWN_FIELD("restartCount"),
 };
 
@@ -36,22 +35,20 @@ has_id(struct value object, const char *id)
 	       (scheme == 0 || text.data[scheme - 1] == '/');
 }
 
+/* Of the object "state" or "lastState": its one field is named like the state. */
 static enum informer_container_state
 state_of(struct value state)
 {
-	static const struct informer_text names[] = {
-		[INFORMER_CONTAINER_WAITING] = TEXT_OF("waiting"),
-		[INFORMER_CONTAINER_RUNNING] = TEXT_OF("running"),
-		[INFORMER_CONTAINER_TERMINATED] = TEXT_OF("terminated"),
+	static struct known_field names[] = {
+		[INFORMER_CONTAINER_WAITING] = KNOWN_FIELD("waiting"),
+		[INFORMER_CONTAINER_RUNNING] = KNOWN_FIELD("running"),
+		[INFORMER_CONTAINER_TERMINATED] = KNOWN_FIELD("terminated"),
 	};
-	struct value_iter it = value_iterate(state);
+	enum informer_container_state i = INFORMER_CONTAINER_TERMINATED;
 
-	/* It has one field, which is named like the state. */
-	while (value_kind(state) == VALUE_OBJECT && value_next(&it))
-		for (unsigned i = INFORMER_CONTAINER_WAITING; i <= INFORMER_CONTAINER_TERMINATED; i++)
-			if (text_same((struct informer_text){it.key, it.key_length}, names[i]))
-				return (enum informer_container_state)i;
-	return INFORMER_CONTAINER_NO_STATE;
+	while (i > INFORMER_CONTAINER_NO_STATE && !known_field(state, &names[i]).at)
+		i--;
+	return i;
 }
 
 /* The status of the container, or of the container whose last run it was. */
@@ -82,7 +79,7 @@ fill(struct informer_container *c, struct value status)
 	known_fields(status, fields, FIELDS, v);
 	value_uint(v[RESTARTS], &restarts);
 	c->restart_count = restarts > UINT32_MAX ? UINT32_MAX : (uint32_t)restarts;
-	c->state = state_of(c->previous ? v[LAST_STATE] : v[STATE]);
+	c->state = state_of(c->previous ? known_field(status, &last_field) : v[STATE]);
 	c->name = text_of(v[NAME]);
 	c->image = text_of(v[IMAGE]);
 	c->image_id = text_of(v[IMAGE_ID]);
@@ -91,9 +88,8 @@ fill(struct informer_container *c, struct value status)
 void
 container_status_find(struct value pod, struct informer_container *c)
 {
-	struct value of_list[LISTS], found;
+	struct value status = known_field(pod, &status_field), found;
 
-	known_fields(known_field(pod, &status_field), lists, LISTS, of_list);
 	c->kind = INFORMER_CONTAINER_UNKNOWN;
 	c->previous = false;
 	c->state = INFORMER_CONTAINER_NO_STATE;
@@ -102,7 +98,7 @@ container_status_find(struct value pod, struct informer_container *c)
 	for (unsigned i = 0; c->id[0] && i < 2 * LISTS; i++) {
 		bool previous = i >= LISTS;
 
-		if (find_in(of_list[i % LISTS], c->id, previous, &found)) {
+		if (find_in(known_field(status, &lists[i % LISTS]), c->id, previous, &found)) {
 			c->kind = (enum informer_container_kind)(i % LISTS + 1);
 			c->previous = previous;
 			fill(c, found);
