@@ -245,7 +245,7 @@ clean:
 help:
 	@echo 'make            build everything into build/'
 	@echo 'make demo       a cluster without a cluster: sync, lookups, events, kills, memory  (KEEP=1 leaves it running)'
-	@echo 'make test       set-up, build and the tests of each change: a minute and a half in an empty clone, one in a built tree, on two processors'
+	@echo 'make test       set-up, build and the tests of each change: two minutes in an empty clone, one in a built tree, on two processors'
 	@echo '                ONLY=PART of a script'\''s name, or of a unit test'\''s ROOM/FILE/TEST; SEED= draws other dice'
 	@echo '                SAN=address,undefined the same under sanitizers; SAN=thread the unit tests of what shares memory'
 	@echo 'make test-long  everything else, hours: chaos, kills, soak, upstream'\''s API server (Go), explorer, mutants, fuzzing, sanitizers'
