@@ -37,8 +37,8 @@ char *server_get(const struct server *s, bool post, const char *path, ...)
 
 /*
  * Have n changes made at so many a second; 0: as fast as the slowest watcher takes them. client-go's server
- * answers when they are made, upstream's when they begin. create: of upstream's, new pods default/CREATE-0, -1
- * and so on; "": updates.
+ * answers when they are made, upstream's when they begin. create: of upstream's, new pods default/CREATE-0,
+ * -1 and so on; "": updates.
  */
 void server_change(const struct server *s, unsigned rate, size_t n, const char *create);
 
