@@ -207,9 +207,7 @@ upstream_events(const struct bench *b, const struct server *s)
 	}
 }
 
-/*
- * New pods: until the answer to their parked keys, among keys that nobody has, and until client-go's handler.
- */
+/* New pods: until the answer to a parked key, or until client-go's handler. Most of the keys stay parked. */
 static void
 upstream_parked(const struct bench *b, struct server *s)
 {

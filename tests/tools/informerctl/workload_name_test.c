@@ -64,14 +64,20 @@ expect(struct reader_world *w, const char *pod, const char *text, int result)
 		fail_msg("%s of %s: %d", pod, text, r);
 }
 
+/* texts: up to a NULL */
+static void
+expect_each(struct reader_world *w, const char *pod, const char *const *texts, int result)
+{
+	for (; *texts; texts++)
+		expect(w, pod, *texts, result);
+}
+
 TEST(each_controller_above_a_pod_has_it)
 {
-	static const char *const names[] = {"rs/web-6d4", "deploy/web", "proxy/front", "mesh/all"};
+	static const char *const names[] = {"rs/web-6d4", "deploy/web", "proxy/front", "mesh/all", NULL};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		expect(w, "web-1", names[i], 1);
-		expect(w, "db-0", names[i], 0);
-	}
+	expect_each(w, "web-1", names, 1);
+	expect_each(w, "db-0", names, 0);
 	expect(w, "web-1", "rs/web", 0);
 	expect(w, "web-1", "deploy/web-6d4", 0);
 	expect(w, "web-1", "deploy/we", 0);
@@ -83,34 +89,32 @@ TEST(a_kind_is_written_in_many_ways)
 	static const char *const yes[] = {
 		"deploy/web",    "deployment/web",      "deployments/web",           "Deployment/web",
 		"DEPLOY/web",    "deployment.apps/web", "deployments.v1.apps/web",   "Deployment.v1.apps/web",
-		"proxies/front", "Proxy/front",         "proxies.example.org/front",
+		"proxies/front", "Proxy/front",         "proxies.example.org/front", NULL
 	};
 	static const char *const no[] = {"deploymen/web", "deploymentss/web", "deployments.example.org/web",
-					 "deployments.v1/web", "proxy.apps/front"};
+					 "deployments.v1/web", "proxy.apps/front", NULL};
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
-		expect(w, "web-1", yes[i], 1);
-	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-		expect(w, "web-1", no[i], 0);
+	expect_each(w, "web-1", yes, 1);
+	expect_each(w, "web-1", no, 0);
 }
 
 /* Only the reference is known: it has the kind and the group. */
 TEST(a_kind_that_is_not_cached_is_compared_by_its_words)
 {
 	static const char *const yes[] = {"sts/db",         "statefulset/db",       "StatefulSets/db",
-					  "STATEFULSET/db", "statefulsets.apps/db", "statefulset.v1.Apps/db"};
+					  "STATEFULSET/db", "statefulsets.apps/db", "statefulset.v1.Apps/db",
+					  NULL};
 	static const char *const no[] = {"statefulset.app/db",
 					 "statefulset.v1/db",
 					 "statefulset.batch/db",
 					 "ss/db",
 					 "stateful/db",
 					 "sts/db-0",
-					 "ds/db"};
+					 "ds/db",
+					 NULL};
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
-		expect(w, "db-0", yes[i], 1);
-	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-		expect(w, "db-0", no[i], 0);
+	expect_each(w, "db-0", yes, 1);
+	expect_each(w, "db-0", no, 0);
 	expect(w, "argo-0", "rollouts/argo", 1);
 	expect(w, "argo-0", "rollout.argoproj.io/argo", 1);
 	expect(w, "night-1-x", "job/night-1", 1);
