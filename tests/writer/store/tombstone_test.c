@@ -21,6 +21,7 @@
 #include "tests/support/store_fixture.h"
 
 #define SECOND 1000000000ull
+#define LARGEST_BLOCK 1024ull
 
 static const char descriptor[] =
 	"{\"resource\":\"pods\",\"kind\":\"Pod\",\"namespaced\":true,\"indexes\":["
@@ -640,7 +641,9 @@ TEST(random_changes_agree_with_a_plain_list)
 	store_stats(fx->store, &again);
 	assert_int_equal(store_fixture_published(fx)->deleted, 0);
 	assert_int_equal(store_fixture_published(fx)->by_seq, 0);
-	assert_int_equal(again.used_bytes, empty.used_bytes);
+	/* a block that the queue of retired blocks had no memory for is given up, and counted */
+	assert_in_range(again.used_bytes - empty.used_bytes, again.leaked_blocks * REF_UNIT,
+			again.leaked_blocks * LARGEST_BLOCK);
 	assert_int_equal(again.shared_blocks, empty.shared_blocks);
 	free(m);
 }
