@@ -28,28 +28,33 @@ CPUS   := $(shell nproc 2>/dev/null || echo 2)
 SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
 
 # ---- set-up ---------------------------------------------------------------
-# Everything the build needs, as Debian packages; `make setup` installs what is
-# missing, or says how. Other systems name their packages otherwise: there the
-# modules and commands are what is looked for.
+# What the build needs, as Debian packages: `make setup` installs what is missing,
+# or says how, and demo and test begin with it. Other systems name their packages
+# otherwise: there the modules and commands are what is looked for.
 PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
-	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libcmocka-dev liblmdb-dev binutils jq curl
-# what only tests need: without one of these `make test` says so and goes on, and the tests that miss it say SKIP
-TEST_PACKAGES := g++ python3 strace openssl procps locales rsyslog rsyslog-kubernetes
+	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev binutils
+DEMO_PACKAGES := jq curl
+TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev liblmdb-dev
+# without one of these `make test` says so and goes on, and the tests that miss it say SKIP
+MORE_TEST_PACKAGES := g++ python3 strace openssl procps locales rsyslog rsyslog-kubernetes
 LINT_PACKAGES := clang clang-tidy cppcheck python3
-MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd zlib cmocka lmdb
-present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl; do command -v $$c || exit 1; done >/dev/null
-can_test  = for c in g++ python3 strace openssl ps; do command -v $$c || exit 1; done >/dev/null && \
+MODULES      := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd gnutls zlib
+TEST_MODULES := cmocka lmdb
+has_modules   = pkg-config --exists $(1) 2>/dev/null
+has_commands  = for c in $(1); do command -v $$c || exit 1; done >/dev/null
+can_build = $(call has_modules,$(MODULES)) && $(call has_commands,ld objcopy)
+can_test  = $(call has_modules,$(TEST_MODULES)) && $(call has_commands,jq curl)
+can_test_more = for c in g++ python3 strace openssl ps; do command -v $$c || exit 1; done >/dev/null && \
 	PATH=$$PATH:/usr/sbin && command -v rsyslogd >/dev/null && ls /usr/lib*/rsyslog/mmkubernetes.so /usr/lib/*/rsyslog/mmkubernetes.so 2>/dev/null | grep -q . && \
 	{ [ -e /usr/share/i18n/locales/de_DE ] || locale -a 2>/dev/null | grep -qx de_DE.utf8; }
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-test setup-lint setup-fuzz clean help demo test test-long test-upstream lint fuzz
-ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
-ifneq ($(shell $(call present) && echo ok),ok)
-$(shell sh tools/setup.sh $(PACKAGES) >&2)
-ifneq ($(shell $(call present) && echo ok),ok)
-$(error the build needs the packages named above)
-endif
+no_build_goals := setup setup-demo setup-test setup-lint setup-fuzz clean uninstall help demo test test-long test-upstream lint fuzz
+build_goals := $(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all))
+ifneq ($(build_goals),)
+# what is built beside the product is built with what tests need
+ifneq ($(shell $(if $(filter-out all install install-strip,$(build_goals)),($(can_test)) &&) $(can_build) && echo ok),ok)
+$(error packages are missing: "make setup$(if $(filter-out all install install-strip,$(build_goals)),-test)" installs them, or says which)
 endif
 endif
 
@@ -98,7 +103,8 @@ SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
 
 include tools/module.mk
 
-all: $(B)/informerd $(B)/informerctl $(B)/informer-run $(B)/informer-sim $(B)/informer-gateway $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
+PROGRAMS := informerd informerctl informer-run informer-sim informer-gateway
+all: $(PROGRAMS:%=$(B)/%) $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
 
 # Other flags are another build: what was compiled with others is compiled again.
 FORCE:
@@ -166,15 +172,18 @@ $(B)/libinformer.pc: reader-lib/libinformer.pc.in FORCE
 include tests/module.mk
 
 # ---- the other targets ----------------------------------------------------
-.PHONY: all objects setup setup-test setup-lint demo lint tidy bench install clean help FORCE
+.PHONY: all objects setup setup-demo setup-test setup-lint demo lint tidy bench install install-strip uninstall clean help FORCE
 setup:
-	$(Q)($(call present)) || sh tools/setup.sh $(PACKAGES)
+	$(Q)($(can_build)) || sh tools/setup.sh $(PACKAGES)
+setup-demo: setup
+	$(Q)($(call has_commands,jq curl)) || sh tools/setup.sh $(DEMO_PACKAGES)
 setup-test: setup
-	$(Q)($(can_test)) || sh tools/setup.sh $(TEST_PACKAGES) || echo 'set-up: tests that need these are skipped' >&2
-setup-lint: setup
+	$(Q)($(can_test)) || sh tools/setup.sh $(TEST_PACKAGES)
+	$(Q)($(can_test_more)) || sh tools/setup.sh $(MORE_TEST_PACKAGES) || echo 'set-up: tests that need these are skipped' >&2
+setup-lint: setup-test
 	$(Q)(for c in gcc $(LINT_PACKAGES); do command -v $$c || exit 1; done) >/dev/null || sh tools/setup.sh gcc $(LINT_PACKAGES)
 
-demo: setup
+demo: setup-demo
 	$(SUBMAKE) all
 	$(Q)KEEP=$(KEEP) sh tools/demo/demo.sh $(B)
 
@@ -219,21 +228,31 @@ $(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy
 			touch $(LINT_CACHE)/tidy/$$key; \
 		fi; touch $@
 
-# put MODE FILES DIRECTORY: `install` into the staged tree
-put = $(Q)install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
+# What is installed; $(call installed,put) and $(call installed,take) do that to MODE FILES DIRECTORY.
+define installed
+$(call $(1),755,$(PROGRAMS:%=$(B)/%),$(PREFIX)/bin)
+$(call $(1),644,reader-lib/informer.h $(wildcard reader-lib/informer-*.h),$(PREFIX)/include)
+$(call $(1),755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))
+$(call $(1),644,$(B)/libinformer.a,$(LIBDIR))
+$(call $(1),644,tools/schema/kubernetes.schema,$(PREFIX)/share/informer)
+$(call $(1),644,$(B)/libinformer.pc,$(LIBDIR)/pkgconfig)
+$(foreach s,1 3 5 7 8,$(call $(1),644,$(wildcard */man/*.$(s)),$(MANDIR)/man$(s))$(newline))
+endef
+put  = $(Q)install -d $(DESTDIR)$(3) && install $(if $(filter 755,$(1)),$(STRIP)) -m $(1) $(2) $(DESTDIR)$(3)/
+take = $(Q)rm -f $(addprefix $(DESTDIR)$(3)/,$(notdir $(2)))
 install: all
-	$(call put,755,$(B)/informerd $(B)/informer-gateway,$(PREFIX)/sbin)
-	$(call put,755,$(B)/informerctl $(B)/informer-run $(B)/informer-sim,$(PREFIX)/bin)
-	$(call put,644,reader-lib/informer.h $(wildcard reader-lib/informer-*.h),$(PREFIX)/include)
-	$(call put,755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))
-	$(call put,644,$(B)/libinformer.a,$(LIBDIR))
-	$(call put,644,tools/schema/kubernetes.schema,$(PREFIX)/share/informer)
-	$(call put,644,$(B)/libinformer.pc,$(LIBDIR)/pkgconfig)
+	$(call installed,put)
 	$(Q)ln -sf libinformer.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
-	$(foreach s,1 3 5 7 8,$(call put,644,$(wildcard */man/*.$(s)),$(MANDIR)/man$(s))$(newline))
 	$(if $(DESTDIR),,$(Q)ldconfig 2>/dev/null || true)
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+install-strip: STRIP = -s
+install-strip: install
+uninstall:
+	$(call installed,take)
+	$(Q)rm -f $(DESTDIR)$(LIBDIR)/$(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
+	$(Q)rmdir $(DESTDIR)$(PREFIX)/share/informer 2>/dev/null || true
+	$(if $(DESTDIR),,$(Q)ldconfig 2>/dev/null || true)
 define newline
 
 
@@ -259,5 +278,5 @@ help:
 	@echo '                REAL_PODS=DIR of pods, a file each, else generated ones (tests read them, too)'
 	@echo '                QUICK=1 rough figures; ONLY=lbdpes by letters: lookups, bytes, decode, lists (i: applied), events, initial sync;'
 	@echo '                ONLY=gateway: informer-gateway beside upstream'\''s API server; ONLY=gateway:PART,… of list, get, watch, node, herd'
-	@echo 'make install    DESTDIR= PREFIX=/usr/local'
+	@echo 'make install    install-strip, uninstall: DESTDIR= PREFIX=/usr/local'
 	@echo 'make clean'

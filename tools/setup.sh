@@ -17,12 +17,12 @@ if command -v apt-get >/dev/null 2>&1; then
 		echo "set-up: apt-get install$missing"
 		export DEBIAN_FRONTEND=noninteractive
 		log=$(mktemp)
-		if { apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
-			rm -f "$log"
-			exit 0
-		fi
+		trap 'rm -f "$log"' EXIT
+		# each package as it comes, and all that apt says where it fails
+		{ apt-get update -qq && apt-get install -y --no-install-recommends $missing || echo 'set-up failed'; } 2>&1 |
+			tee "$log" | sed -n -u 's/^Get:[0-9]* .* \([^ ]*\) [^ ]* [^ ]* \[.*/  fetch   \1/p; s/^Setting up \([^ ]*\) .*/  install \1/p'
+		tail -n 1 "$log" | grep -q '^set-up failed' || exit 0
 		tail -n 20 "$log" >&2
-		rm -f "$log"
 		exit 1
 	fi
 	echo "set-up: some packages are missing; run" >&2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make install fills a staged tree, from which README's agent builds as printed and works; the library brings its own names alone, and
-# needs libsodium and libc only.
+# needs libsodium and libc only. make uninstall takes away what make install put there, and nothing else.
 # Not upstream: it needs no server.
 # Takes 5 s.
 . "$(dirname "$0")/../support/script.sh"
@@ -10,11 +10,15 @@
 export MAKEFLAGS
 MAKEFLAGS=$(printf '%s' "${MAKEFLAGS:-}" | sed 's/ -j[0-9]*//; s/ --jobserver[^ ]*//g')
 root=$T/root
+mkdir -p "$root/usr/bin" "$root/usr/share/man/man1"
+touch "$root/usr/bin/another" "$root/usr/share/man/man1/another.1"
+find "$root" ! -type d | sort >"$T/before"
 make -s B="$B" DESTDIR="$root" PREFIX=/usr install >"$T/install.log" 2>&1 || fail "make install"
-for f in sbin/informerd sbin/informer-gateway bin/informerctl bin/informer-run bin/informer-sim include/informer.h lib/libinformer.a lib/libinformer.so lib/pkgconfig/libinformer.pc share/informer/kubernetes.schema \
+for f in bin/informerd bin/informer-gateway bin/informerctl bin/informer-run bin/informer-sim include/informer.h lib/libinformer.a lib/libinformer.so lib/pkgconfig/libinformer.pc share/informer/kubernetes.schema \
 	share/man/man1/informerctl.1 share/man/man1/informer-run.1 share/man/man3/informer_attach.3 share/man/man7/informer.7 share/man/man8/informerd.8; do
 	[ -s "$root/usr/$f" ] || fail "$f is not installed"
 done
+! find "$root" -path '*/sbin/*' | grep . || fail "an ordinary user does not find what is in sbin"
 for page in */man/*.[1-8]; do
 	[ -s "$root/usr/share/man/man${page##*.}/${page##*/}" ] || fail "$page is not installed"
 done
@@ -51,4 +55,12 @@ nm -g --defined-only "$root/usr/lib/libinformer.a" | awk 'NF == 3 {print $3}' >"
 readelf -d "$root/usr/lib/libinformer.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$T/needed"
 ! grep -v '^\(libsodium\|libc\|ld-linux[^.]*\)\.so' "$T/needed" || fail "libinformer.so needs more than libsodium and libc"
 readelf -d "$root/usr/lib/libinformer.so" | grep -q 'SONAME.*\[libinformer\.so\.[0-9]*\]' || fail "no soname"
+
+# ---- stripped on request, and away again
+make -s B="$B" DESTDIR="$root" PREFIX=/usr install-strip >"$T/install.log" 2>&1 || fail "make install-strip"
+for f in bin/informerd lib/libinformer.so; do
+	! readelf -S "$root/usr/$f" | grep -q '\.symtab' || fail "$f is not stripped"
+done
+make -s B="$B" DESTDIR="$root" PREFIX=/usr uninstall >"$T/install.log" 2>&1 || fail "make uninstall"
+find "$root" ! -type d | sort | cmp "$T/before" - || fail "uninstall leaves files, or takes others"
 echo ok

@@ -30,7 +30,7 @@ int schema_file_choose(const char *path, const char *installed, struct proto_sch
 
 /*
  * The path of the installed schema, found from this program's: "/usr/share/informer/kubernetes.schema" for
- * /usr/sbin/informerd. Allocated; NULL: unknown.
+ * /usr/bin/informerd. Allocated; NULL: unknown.
  */
 char *schema_file_installed(void);
 
