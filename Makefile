@@ -66,13 +66,13 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
 	-Wpointer-arith -Wcast-qual -Wvla -Wformat=2 $(if $(WERROR),-Werror)
 OUR_CPPFLAGS := -D_GNU_SOURCE -DINFORMER_VERSION='"$(VERSION)"' -I. $(call pkg,--cflags,$(MODULES))
 OUR_CFLAGS   := -std=gnu17 $(OPT) -g$(if $(SAN),1) -fPIC -fvisibility=hidden -fno-omit-frame-pointer $(WARN)
-# x86-64-v2: every x86 server since 2009; popcount is one instruction, and each step down a trie takes one
-ifeq ($(shell uname -m),x86_64)
-OUR_CFLAGS   += -march=x86-64-v2
-endif
+OUR_LDFLAGS  := -pie -Wl,-z,relro,-z,now
 ifneq ($(SAN),)
 OUR_CFLAGS   += -fsanitize=$(SAN) -fno-sanitize-recover=all
-OUR_LDFLAGS  := -fsanitize=$(SAN)
+OUR_LDFLAGS  += -fsanitize=$(SAN)
+else # glibc's checks of lengths; a compiler may have chosen a level of its own
+OUR_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+OUR_CFLAGS   += -fstack-protector-strong -fstack-clash-protection
 endif
 COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
 LINK    = $(CC) $(OUR_LDFLAGS) $(LDFLAGS)
@@ -158,7 +158,7 @@ $(B)/libinformer.a: $(READER_OBJS) $(SHM_OBJS)
 SONAME := libinformer.so.$(SOMAJOR)
 $(B)/libinformer.so.$(VERSION): $(READER_OBJS) $(SHM_OBJS) reader-lib/libinformer.map
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete -Wl,--version-script=reader-lib/libinformer.map \
+	$(Q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete -Wl,--version-script=reader-lib/libinformer.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(READER_OBJS) $(SHM_OBJS) $(SHM_LIBS)
 $(B)/libinformer.so: $(B)/libinformer.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(B)/$(SONAME)

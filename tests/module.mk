@@ -72,7 +72,7 @@ EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarra
 	uv_close uv_poll_start uv_timer_start uv_queue_work randombytes_buf
 plain_flags     = $(filter-out -fsanitize=% -fno-sanitize-recover=% -O%,$(1))
 COMPILE_EXPLORED = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(call plain_flags,$(OUR_CFLAGS) $(CFLAGS)) -O1 -fno-inline -fno-builtin \
-	-fsanitize=thread -U__SANITIZE_THREAD__ -DSHORTCUT_PLAIN -Wno-unknown-warning-option -Wno-tsan
+	-fsanitize=thread -U__SANITIZE_THREAD__ -U_FORTIFY_SOURCE -DSHORTCUT_PLAIN -Wno-unknown-warning-option -Wno-tsan
 # in this order: what stands in an object itself is not taken from the archive
 LINK_EXPLORED = $(CC) $(call plain_flags,$(OUR_LDFLAGS) $(LDFLAGS)) $(EXPLORER_WRAPS:%=-Wl,--wrap=%) -o $@ \
 	$(filter %.o,$^) $(filter %.a,$^) $(WRITER_LIBS) $(TEST_LIBS)

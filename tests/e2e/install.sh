@@ -56,6 +56,13 @@ readelf -d "$root/usr/lib/libinformer.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/
 ! grep -v '^\(libsodium\|libc\|ld-linux[^.]*\)\.so' "$T/needed" || fail "libinformer.so needs more than libsodium and libc"
 readelf -d "$root/usr/lib/libinformer.so" | grep -q 'SONAME.*\[libinformer\.so\.[0-9]*\]' || fail "no soname"
 
+# ---- hardened
+for f in "$root"/usr/bin/informer* "$root/usr/lib/libinformer.so"; do
+	readelf -dlW "$f" >"$T/elf"
+	grep -q 'BIND_NOW\|FLAGS_1.*NOW' "$T/elf" && grep -q 'GNU_RELRO' "$T/elf" && ! grep -q 'GNU_STACK.*E ' "$T/elf" &&
+		grep -q 'Elf file type is DYN' "$T/elf" || fail "$f is not hardened: $(cat "$T/elf")"
+done
+
 # ---- stripped on request, and away again
 make -s B="$B" DESTDIR="$root" PREFIX=/usr install-strip >"$T/install.log" 2>&1 || fail "make install-strip"
 for f in bin/informerd lib/libinformer.so; do
