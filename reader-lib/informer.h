@@ -155,8 +155,9 @@ enum informer_log_level { INFORMER_LOG_ERROR, INFORMER_LOG_WARNING, INFORMER_LOG
 /*
  * size         sizeof(struct informer_options); fields beyond size are taken as zero
  * flags        INFORMER_VERIFY, INFORMER_ORPHAN
- * socket_path  NULL: $INFORMER_SOCKET; else /run/informer/informer.sock. If that fails and the user is not
- *              root: $XDG_RUNTIME_DIR/informer/informer.sock
+ * socket_path  NULL: $INFORMER_SOCKET; else, unless root, the user's own place, informer/informer.sock in
+ *              $XDG_RUNTIME_DIR or /run/user/UID, or /tmp/informer-UID/informer.sock; and if nothing listens
+ *              there, /run/informer/informer.sock. A handle that was attached keeps to its place.
  * reader_name  shown by `informerctl stat`, cut to 63 bytes; NULL: the program's name
  * log          receives attach, loss and re-attach. Any call may call log, with locks held: log must not call
  *              the library. NULL: no log
@@ -233,6 +234,7 @@ INFORMER_API size_t informer_error_text(int code, char *buffer, size_t size);
  *             -EACCES, INFORMER_E_REFUSED, INFORMER_E_LAYOUT: a person must act
  *             -EMFILE, -ENOMEM: this process has run out. Other codes: reason has the cause
  * server_release  of the API server, 1000 * major + minor: 1036 is Kubernetes 1.36; 0: not known
+ * socket      at which the handle is or was attached, or the first that it tries; lent until detached
  */
 struct informer_status {
 	size_t size;
@@ -246,6 +248,7 @@ struct informer_status {
 	char reason[256];
 	int failure;
 	uint32_t server_release;
+	const char *socket;
 };
 INFORMER_API int informer_status(struct informer *informer, struct informer_status *status);
 

@@ -25,7 +25,7 @@
 #define GREETING_NS 5000000000ull
 #define SILENCE_NS 500000000ull /* even a busy informerd answers far sooner */
 #define FIRST_ANSWER_MS 100
-#define ADDRESSES_TEXT 256
+#define PLACES_TEXT 256
 
 /* Make informer_fd() readable at this time. */
 static void
@@ -104,42 +104,62 @@ go_down(struct informer *inf, int failure, const char *reason)
 
 /* "PATH", or "PATH or PATH". */
 static const char *
-addresses_text(const struct informer *inf, char text[ADDRESSES_TEXT])
+places_text(const struct informer *inf, char text[PLACES_TEXT])
 {
-	snprintf(text, ADDRESSES_TEXT, "%s%s%s", inf->addresses[0].sun_path,
-		 inf->address_count > 1 ? " or " : "",
-		 inf->address_count > 1 ? inf->addresses[1].sun_path : "");
+	snprintf(text, PLACES_TEXT, "%s%s%s", inf->places[0].address.sun_path,
+		 inf->place_count > 1 ? " or " : "",
+		 inf->place_count > 1 ? inf->places[1].address.sun_path : "");
 	return text;
 }
 
 static int
 connection_failed(struct informer *inf, int r)
 {
-	char text[ADDRESSES_TEXT];
+	char text[PLACES_TEXT];
 
-	return error_set(r, "cannot connect to %s: %s%s", addresses_text(inf, text), errno_text(-r),
+	return error_set(r, "cannot connect to %s: %s%s", places_text(inf, text), errno_text(-r),
 			 r == -EACCES                         ? " (is this user in the socket's group?)"
 			 : r == -ENOENT || r == -ECONNREFUSED ? " (is informerd running?)"
 			 : r == -EAGAIN                       ? " (is it stopped?)"
+			 : r == -EPERM                        ? " (another user's program listens there)"
 							      : "");
 }
 
-int
-connection_open(struct informer *inf, bool nonblocking)
+static int
+connect_to(const struct socket_place *place)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), 0),
-	    r = -ENOENT;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r = 0;
+	struct ucred peer = {0};
+	socklen_t length = sizeof(peer);
 
 	if (fd < 0)
-		return error_set(-errno, "cannot make a socket: %s", errno_text(errno));
-	for (unsigned i = 0; i < inf->address_count; i++) {
-		if (connect(fd, (const struct sockaddr *)&inf->addresses[i], sizeof(inf->addresses[i])) == 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)&place->address, sizeof(place->address)) < 0)
+		r = -errno;
+	else if (place->own && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
+				(peer.uid != geteuid() && peer.uid != 0)))
+		r = -EPERM;
+	if (r == 0)
+		return fd;
+	close(fd);
+	return r;
+}
+
+int
+connection_open(struct informer *inf, unsigned *ret_place)
+{
+	int r = -ENOENT;
+
+	for (unsigned i = 0; i < inf->place_count; i++) {
+		int fd = connect_to(&inf->places[i]);
+
+		*ret_place = i;
+		if (fd >= 0)
 			return fd;
 		/* of two failures, keep the one that is not -ENOENT */
 		if (r == -ENOENT)
-			r = -errno;
+			r = fd;
 	}
-	close(fd);
 	return connection_failed(inf, r);
 }
 
@@ -213,7 +233,7 @@ has_message(int r)
 static void
 nobody_listens(struct informer *inf, int failure)
 {
-	char reason[ADDRESSES_TEXT + 128], pid_text[32] = "", text[ADDRESSES_TEXT];
+	char reason[PLACES_TEXT + 128], pid_text[32] = "", text[PLACES_TEXT];
 	struct mapping *m = NULL;
 	long pid = 0;
 	int r = orphan_find(inf, wants_orphan(inf) ? &m : NULL, &pid);
@@ -227,7 +247,7 @@ nobody_listens(struct informer *inf, int failure)
 	if (r == -EBUSY) {
 		failure = INFORMER_E_NOT_READY;
 		snprintf(reason, sizeof(reason), "informerd%s is starting or ending: nobody listens at %s",
-			 pid_text, addresses_text(inf, text));
+			 pid_text, places_text(inf, text));
 		if (inf->delay_ns > DELAY_STARTING_NS)
 			inf->delay_ns = DELAY_STARTING_NS;
 	} else {
@@ -269,7 +289,7 @@ attempt(struct informer *inf)
 		.flags = inf->flags & INFORMER_VERIFY ? HELLO_WANT_KEYS : 0,
 	};
 	char reason[sizeof(inf->reason)];
-	int fd = connection_open(inf, true), r;
+	int fd = connection_open(inf, &inf->place), r;
 
 	if (fd == -ENOENT || fd == -ECONNREFUSED) {
 		inf->silent_ns = 0;
@@ -340,6 +360,9 @@ receive_arena(struct informer *inf, const struct message_welcome *welcome,
 		return;
 	}
 	inf->hooks->attached(inf);
+	inf->places[0] = inf->places[inf->place];
+	inf->place = 0;
+	inf->place_count = 1;
 	inf->connection = CONNECTION_UP;
 	inf->delay_ns = inf->silent_ns = 0;
 	inf->failure = 0;

@@ -46,7 +46,9 @@ void connection_first_attempt(struct informer *inf);
 void handle_done(struct informer *inf, bool in_child);
 /* While UP: make informer_fd() readable at this time (CLOCK_MONOTONIC), or earlier. */
 void connection_timer(struct informer *inf, uint64_t at_ns);
-/* A connected socket, or negative errno with a message. With or without `lock`. */
-int connection_open(struct informer *inf, bool nonblocking);
+/*
+ * A connected socket that never blocks, or negative errno with a message. ret_place: its index in places.
+ */
+int connection_open(struct informer *inf, unsigned *ret_place);
 
 #endif

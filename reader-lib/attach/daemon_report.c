@@ -95,11 +95,17 @@ static int
 open_until(struct informer *inf, uint64_t end_ns)
 {
 	static const struct timespec wait = {.tv_nsec = 10000000};
+	unsigned place;
 	int fd;
 
-	while ((fd = connection_open(inf, true)) == -EAGAIN && time_ns(CLOCK_MONOTONIC) < end_ns)
+	for (;;) {
+		pthread_mutex_lock(&inf->lock);
+		fd = connection_open(inf, &place);
+		pthread_mutex_unlock(&inf->lock);
+		if (fd != -EAGAIN || time_ns(CLOCK_MONOTONIC) >= end_ns)
+			return fd;
 		nanosleep(&wait, NULL);
-	return fd;
+	}
 }
 
 /* Ask once, over a connection of its own. 0 or negative. The caller frees report->text in any case. */

@@ -37,35 +37,15 @@ informer_free(struct informer *inf, void *memory)
 }
 
 static int
-add_address(struct informer *inf, const char *directory, const char *path)
+choose_places(struct informer *inf, const char *path)
 {
-	struct sockaddr_un *address = &inf->addresses[inf->address_count];
-	int n = snprintf(address->sun_path, sizeof(address->sun_path), "%s%s", directory, path);
+	bool named = path && *path;
+	int count = named ? socket_place_set(&inf->places[0], path) : socket_places_find(inf->places);
 
-	if (n < 0 || (size_t)n >= sizeof(address->sun_path))
-		return -ENAMETOOLONG;
-	if (n == 0)
-		return -EINVAL;
-	address->sun_family = AF_UNIX;
-	inf->address_count++;
+	if (count < 0)
+		return count;
+	inf->place_count = named ? 1 : (unsigned)count;
 	return 0;
-}
-
-static int
-choose_addresses(struct informer *inf, const char *path)
-{
-	const char *runtime;
-	int r;
-
-	if (!path)
-		path = secure_getenv("INFORMER_SOCKET");
-	if (path && *path)
-		return add_address(inf, "", path);
-	r = add_address(inf, "", "/run/informer/informer.sock");
-	runtime = secure_getenv("XDG_RUNTIME_DIR");
-	if (r == 0 && geteuid() != 0 && runtime && *runtime)
-		r = add_address(inf, runtime, "/informer/informer.sock");
-	return r;
 }
 
 int
@@ -130,7 +110,7 @@ handle_init(struct informer *inf, const struct informer_options *options)
 	snprintf(inf->reader_name, sizeof(inf->reader_name), "%s",
 		 options->reader_name ? options->reader_name : program_invocation_short_name);
 	pthread_mutex_init(&inf->lock, NULL);
-	r = choose_addresses(inf, options->socket_path);
+	r = choose_places(inf, options->socket_path);
 	if (r == 0)
 		r = make_guard(inf);
 	return r < 0 ? r : make_descriptors(inf);

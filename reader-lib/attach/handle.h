@@ -21,11 +21,12 @@
 #include "reader-lib/base/error.h"
 #include "reader-lib/base/likely.h"
 #include "reader-lib/informer.h"
+#include "shm-layout/socket_place.h"
 
 enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
 
 /*
- * lock           guards the fields after it, up to addresses
+ * lock           guards the fields after it, up to place
  * spare_mappings structs of earlier mappings, to be reused
  * newest_serial  of the last mapping
  * oldest_serial  the lowest serial of a mapping that may be read; both serials are written with `lock`
@@ -37,6 +38,8 @@ enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
  * silent_ns      since when informerd has not answered; 0: it has answered, or there is no connection
  * failure        why the connection is not UP: the code that informer_status() reports
  * reason         the same as a sentence
+ * places         where to connect, in this order. Once attached, the handle keeps to that place.
+ * place          of the last attempt that connected
  * hooks, resources, run, subscriptions   of the rooms above, in the same allocation; set first
  */
 struct informer {
@@ -62,8 +65,9 @@ struct informer {
 	int failure;
 	char reason[256];
 
-	struct sockaddr_un addresses[2];
-	unsigned address_count;
+	struct socket_place places[SOCKET_PLACES];
+	unsigned place_count;
+	unsigned place;
 	uint32_t flags;
 	char reader_name[64];
 	void (*log)(void *context, enum informer_log_level level, const char *message);

@@ -287,9 +287,9 @@ orphan_find(struct informer *inf, struct mapping **ret_mapping, long *ret_pid)
 {
 	int result = -ENOENT;
 
-	for (unsigned i = 0; i < inf->address_count; i++) {
+	for (unsigned i = 0; i < inf->place_count; i++) {
 		long pid;
-		int r = find_beside(inf, inf->addresses[i].sun_path, ret_mapping, &pid);
+		int r = find_beside(inf, inf->places[i].address.sun_path, ret_mapping, &pid);
 
 		if (r == 0)
 			return 0;

@@ -129,8 +129,8 @@ static const struct flag flags[] = {
 	{"config", 0, "FILE", "several handlers, from a YAML file; see informer-run(1)",
 	 FLAG_COPY(struct line, config)},
 	{"socket", 0, "PATH",
-	 "informerd's socket (default: $INFORMER_SOCKET, else /run/informer/informer.sock, "
-	 "or\n$XDG_RUNTIME_DIR/informer/informer.sock when not root)",
+	 "informerd's socket (default: $INFORMER_SOCKET, else the user's own, in $XDG_RUNTIME_DIR,\n"
+	 "else /run/informer/informer.sock)",
 	 FLAG_COPY(struct line, socket)},
 	{"help", 'h', NULL, "print this", FLAG_ON(struct line, help)},
 	{"version", 0, NULL, "print the version", FLAG_ON(struct line, version)},

@@ -45,8 +45,8 @@ struct cli_args {
 
 #define CLI_FLAGS                                                                                            \
 	{"socket", 0, "PATH",                                                                                \
-	 "informerd's socket (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"             \
-	 "$XDG_RUNTIME_DIR/informer/informer.sock when not root)",                                           \
+	 "informerd's socket (default: $INFORMER_SOCKET, else the user's own, in $XDG_RUNTIME_DIR,\n"        \
+	 "else /run/informer/informer.sock)",                                                                \
 	 FLAG_TEXT(struct cli_args, socket)},                                                                \
 	{                                                                                                    \
 		"help", 'h', NULL, "print this", FLAG_ON(struct cli_args, help)                              \
@@ -94,9 +94,9 @@ int cli_fail_not_known(struct informer *inf, const char *name);
 /* Print a failure of the library, with its remedy. Returns EXIT_USAGE. */
 int cli_fail_code(int code, const char *what);
 
-/* Where the library looks for the daemon, for messages. */
+/* The daemon's socket, for messages. */
 const char *
-cli_socket(const struct cli_args *args);
+cli_socket(struct informer *inf);
 
 /* Finish the output. Returns 0, or EXIT_USAGE after a message. A closed pipe is no failure. */
 struct text;

@@ -128,7 +128,7 @@ describe_all(const struct waiting *w, const char *name, struct text *line)
 	informer_status(w->inf, &status);
 	if (!report) {
 		const char *reason = *status.reason ? status.reason : "informerd does not answer",
-			   *socket = cli_socket(w->args);
+			   *socket = cli_socket(w->inf);
 
 		text_adds(line, reason);
 		if (!strstr(reason, socket))

@@ -36,11 +36,11 @@ help(void)
 	     "  informerctl COMMAND --help               its flags\n"
 	     "  informerctl --version\n"
 	     "\n"
-	     "The daemon's socket: --socket PATH, else $INFORMER_SOCKET, else /run/informer/informer.sock, "
-	     "or\n"
-	     "$XDG_RUNTIME_DIR/informer/informer.sock when not root. Exit codes: 0 done, 1 not found, not "
-	     "synced or\n"
-	     "damaged, 2 usage or no daemon. See informerctl(1).");
+	     "The daemon's socket: --socket PATH, else $INFORMER_SOCKET, else the user's own, in "
+	     "$XDG_RUNTIME_DIR,\n"
+	     "else /run/informer/informer.sock. Exit codes: 0 done, 1 not found, not synced or damaged, 2 "
+	     "usage\n"
+	     "or no daemon. See informerctl(1).");
 }
 
 static int

@@ -15,24 +15,16 @@
 #include "tools/flags/nearest.h"
 #include "tools/printer/text.h"
 
-#define DEFAULT_SOCKET "/run/informer/informer.sock"
+#define SYSTEM_SOCKET "/run/informer/informer.sock"
 #define START_MS 5000
 #define ASK_MS 2000
 
 const char *
-cli_socket(const struct cli_args *args)
+cli_socket(struct informer *inf)
 {
-	static char path[256];
-	const char *named = getenv("INFORMER_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+	struct informer_status status = {.size = sizeof(status)};
 
-	if (args->socket)
-		return args->socket;
-	if (named && *named)
-		return named;
-	if (geteuid() == 0 || !runtime || !*runtime || access(DEFAULT_SOCKET, F_OK) == 0)
-		return DEFAULT_SOCKET;
-	snprintf(path, sizeof(path), "%s/informer/informer.sock", runtime);
-	return path;
+	return informer_status(inf, &status) == 0 ? status.socket : SYSTEM_SOCKET;
 }
 
 static uint64_t
@@ -81,7 +73,8 @@ cli_attach(const struct cli_args *args, unsigned flags)
 	if (r == 0)
 		return inf;
 	if (r == -ENAMETOOLONG)
-		cli_fail("the socket's path is too long for a Unix socket (107 bytes): %s", cli_socket(args));
+		cli_fail("the socket's path is too long for a Unix socket (107 bytes): %s",
+			 args->socket ? args->socket : "$INFORMER_SOCKET");
 	else
 		cli_fail_code(r, "cannot attach");
 	return NULL;
@@ -104,18 +97,18 @@ say_who_may(const char *socket)
 
 /* Explain why there is no arena or no answer: code r, sentence `detail`. Returns the exit code. */
 static int
-explain(const struct cli_args *args, int r, const char *detail)
+explain(struct informer *inf, const struct cli_args *args, int r, const char *detail)
 {
-	const char *socket = cli_socket(args);
+	const char *socket = cli_socket(inf);
+	bool named = args->socket || getenv("INFORMER_SOCKET");
 
 	switch (r) {
 	case -ENOENT:
 	case -ECONNREFUSED:
-		cli_fail("informerd is not running, or listens elsewhere; socket tried: %s\n"
+		cli_fail("%s\n"
 			 "start it:            informerd --resource pods%s%s\n"
 			 "or name its socket:  informerctl --socket PATH, or $INFORMER_SOCKET",
-			 socket, strcmp(socket, DEFAULT_SOCKET) ? " --socket " : "",
-			 strcmp(socket, DEFAULT_SOCKET) ? socket : "");
+			 detail, named ? " --socket " : "", named ? socket : "");
 		return say_who_may(socket);
 	case -EACCES:
 	case -EPERM:
@@ -143,7 +136,7 @@ cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size
 	if (r == 0)
 		return -1;
 	informer_error_text(r, detail, sizeof(detail));
-	return explain(args, r, detail);
+	return explain(inf, args, r, detail);
 }
 
 /* Whether a failure is temporary: no answer yet, or the daemon is not ready. */
@@ -178,7 +171,7 @@ begin_late(struct informer *inf, const struct cli_args *args, struct informer_sn
 		return cli_fail("informerd runs, but has published nothing yet%s%s\n"
 				"see informerctl stat; wait with informerctl wait --for=synced",
 				*status.reason ? ": " : "", status.reason);
-	return explain(args, status.failure, status.reason);
+	return explain(inf, args, status.failure, status.reason);
 }
 
 int

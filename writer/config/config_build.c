@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
+#include "shm-layout/socket_place.h"
 #include "writer/base/file.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -18,7 +18,6 @@
 #include "writer/config/config_expand.h"
 #include "writer/config/config_file.h"
 #include "writer/base/sealed_text.h"
-#include "writer/config/default_socket.h"
 #include "writer/config/options.h"
 #include "writer/config/preset.h"
 
@@ -29,7 +28,7 @@ default_arena_name(const char *socket)
 	unsigned char hash[crypto_generichash_BYTES_MIN];
 	char *absolute = NULL, *name = NULL, folder[4096];
 
-	if (strcmp(socket, "/run/informer/informer.sock") == 0)
+	if (strcmp(socket, SOCKET_OF_SYSTEM) == 0)
 		return strdup("informer");
 	if (*socket != '/' && getcwd(folder, sizeof(folder)) &&
 	    asprintf(&absolute, "%s/%s", folder, socket) < 0)
@@ -48,18 +47,23 @@ default_arena_name(const char *socket)
 static int
 fill_defaults(struct config *config, char **ret_error)
 {
+	struct socket_place places[SOCKET_PLACES] = {0};
 	int r;
 
+	if (!config->socket && socket_places_find(places) < 0)
+		return message_set(ret_error, -EINVAL,
+				   "$INFORMER_SOCKET is longer than a socket's path may be (%zu bytes)",
+				   sizeof(places->address.sun_path) - 1);
 	if (!config->socket)
-		config->socket = default_socket();
+		config->socket = strdup(places[0].address.sun_path);
 	if (!config->socket)
 		return -ENOMEM;
-	if (strlen(config->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+	if (strlen(config->socket) >= sizeof(places->address.sun_path))
 		return message_set(ret_error, -EINVAL,
 				   "the socket's path is too long (%zu bytes, the system allows %zu): %s; "
 				   "choose a shorter one "
 				   "with --socket",
-				   strlen(config->socket), sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
+				   strlen(config->socket), sizeof(places->address.sun_path) - 1,
 				   config->socket);
 	if (!config->arena_name)
 		config->arena_name = default_arena_name(config->socket);

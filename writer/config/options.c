@@ -184,8 +184,8 @@ static const struct flag flags[] = {
 	 ON(flags.choice.disable_compression)},
 	FLAG_HEADING("Where it is kept, and for whom"),
 	{"socket", 0, "PATH",
-	 "where readers attach (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"
-	 "$XDG_RUNTIME_DIR/informer/informer.sock when not root)",
+	 "where readers attach (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or when not\n"
+	 "root $XDG_RUNTIME_DIR/informer/informer.sock or /tmp/informer-UID/informer.sock)",
 	 COPY(flags.socket)},
 	{"arena-dir", 0, "DIR", "a tmpfs folder for the arena (default: POSIX shared memory, /dev/shm)",
 	 COPY(flags.arena_dir)},

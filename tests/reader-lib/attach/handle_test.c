@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attaching, losing the daemon, attaching again, forking. */
 #include <dirent.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "reader-lib/attach/handle.h"
 #include "shm-layout/protocol.h"
 #include "shm-layout/slot.h"
 #include "tests/room.h"
@@ -375,6 +378,88 @@ TEST(descriptors_are_close_on_exec_and_closed_by_detach)
 	broker_fixture_wait_readers(fx, 0);
 	/* the fixture has the new generation's memfd */
 	assert_int_equal(count_descriptors(&cloexec), before + 1);
+}
+
+/* This thread alone goes on as another user. */
+static void
+become(uid_t user)
+{
+	assert_int_equal(syscall(SYS_setresuid, -1, user, -1), 0);
+}
+
+/* Make this socket stand at the user's own place. Returns its path. Only root can become another user. */
+static const char *
+own_place(struct broker_fixture *fx, const char *socket)
+{
+	static char path[200];
+
+	if (geteuid() != 0)
+		skip();
+	snprintf(path, sizeof(path), "%s/informer", fx->directory);
+	assert_int_equal(chmod(fx->directory, 0711), 0);
+	assert_int_equal(mkdir(path, 0711), 0);
+	unsetenv("INFORMER_SOCKET");
+	setenv("XDG_RUNTIME_DIR", fx->directory, 1);
+	strcat(path, "/informer.sock");
+	assert_int_equal(symlink(socket, path), 0);
+	return path;
+}
+
+static void
+remove_own_place(struct broker_fixture *fx, const char *path)
+{
+	char directory[200];
+
+	snprintf(directory, sizeof(directory), "%s/informer", fx->directory);
+	unlink(path);
+	rmdir(directory);
+}
+
+/* Once attached there, the handle tries no other place: another informerd may serve another cluster. */
+TEST(a_user_prefers_his_own_daemon_and_keeps_to_it)
+{
+	static const uid_t user = 4711;
+	const char *path = own_place(fx, fx->socket);
+	struct informer *inf;
+
+	fx->options.allow_uids = &user;
+	fx->options.n_allow_uids = 1;
+	broker_fixture_start(fx);
+	become(user);
+	assert_int_equal(informer_attach(NULL, &inf), 0);
+	assert_int_equal(inf->place_count, status_of(inf).attached ? 1 : 2);
+	DISPATCH_UNTIL(inf, status_of(inf).attached);
+	assert_string_equal(status_of(inf).socket, path);
+	assert_int_equal(inf->place_count, 1);
+	informer_detach(inf);
+	become(0);
+	broker_fixture_wait_readers(fx, 0);
+	remove_own_place(fx, path);
+}
+
+TEST(another_users_program_at_ones_own_place_is_not_taken_for_informerd)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = own_place(fx, fx->socket);
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct informer_status status;
+	struct informer *inf;
+
+	strcpy(address.sun_path, fx->socket);
+	assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(chmod(fx->socket, 0666), 0);
+	become(4712);
+	assert_int_equal(listen(listener, 1), 0);
+	become(0);
+	become(4711);
+	assert_int_equal(informer_attach(NULL, &inf), 0);
+	status = status_of(inf);
+	assert_int_equal(status.failure, -EPERM);
+	assert_non_null(strstr(status.reason, "another user's program listens there"));
+	informer_detach(inf);
+	become(0);
+	close(listener);
+	remove_own_place(fx, path);
 }
 
 /* Invalid options are refused; a shorter struct of an older header is taken, with zeros for the rest. */

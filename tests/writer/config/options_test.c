@@ -4,7 +4,6 @@
 #include "tests/support/config_text.h"
 #include "writer/base/message.h"
 #include "writer/config/config_parse.h"
-#include "writer/config/default_socket.h"
 #include "writer/config/options.h"
 
 #define ARGS(...) (char *[]){"informerd", __VA_ARGS__, NULL}
@@ -284,21 +283,4 @@ TEST_CASE(help_and_the_manual_page_describe_every_flag)
 	assert_true(flags > 40);
 	free(help);
 	free(page);
-}
-
-/* Without a flag the socket is $INFORMER_SOCKET, else that of the system or of the user. */
-TEST_CASE(the_default_socket_follows_the_environment)
-{
-	char *path;
-
-	setenv("INFORMER_SOCKET", "/x/y.sock", 1);
-	path = default_socket();
-	assert_string_equal(path, "/x/y.sock");
-	free(path);
-	unsetenv("INFORMER_SOCKET");
-	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
-	path = default_socket();
-	assert_string_equal(path, geteuid() == 0 ? "/run/informer/informer.sock"
-						 : "/run/user/7/informer/informer.sock");
-	free(path);
 }
