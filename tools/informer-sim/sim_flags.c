@@ -218,6 +218,7 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 {
 	_cleanup_(api_freep) char *error = NULL;
 	struct sim_options *o = ret_options;
+	char span[PROTO_SCHEMA_SPAN];
 	int at;
 
 	*o = (struct sim_options){
@@ -243,8 +244,7 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 	if (!proto_schema_builtin())
 		return usage("out of memory");
 	if (!fit(o->release))
-		return usage("--release is none of those that are known: %s",
-			     proto_schema_releases(proto_schema_builtin()));
+		return usage("--release is none of %s", proto_schema_span(proto_schema_builtin(), span));
 	o->tls |= o->tls_dir != NULL;
 	if (!o->tls_cert_text != !o->tls_key_text)
 		return usage("--tls-cert and --tls-key go together");

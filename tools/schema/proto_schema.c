@@ -5,6 +5,7 @@
  */
 #include "tools/schema/proto_schema.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +276,19 @@ proto_schema_newest(const struct proto_schema *s)
 	const char *last = strrchr(s->releases, ' ');
 
 	return proto_release_of(last ? last + 1 : s->releases, "v0");
+}
+
+const char *
+proto_schema_span(const struct proto_schema *s, char span[PROTO_SCHEMA_SPAN])
+{
+	unsigned newest = proto_schema_newest(s);
+
+	if (s->oldest && newest)
+		snprintf(span, PROTO_SCHEMA_SPAN, "Kubernetes %u.%u to %u.%u", s->oldest / 1000,
+			 s->oldest % 1000, newest / 1000, newest % 1000);
+	else
+		snprintf(span, PROTO_SCHEMA_SPAN, "%s", s->releases);
+	return span;
 }
 
 bool

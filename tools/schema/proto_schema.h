@@ -121,6 +121,9 @@ bool proto_schema_fit(struct proto_schema *s, unsigned release);
 unsigned proto_schema_release(const struct proto_schema *s);
 /* The newest release it was made from; 0: the text does not say. */
 unsigned proto_schema_newest(const struct proto_schema *s);
+#define PROTO_SCHEMA_SPAN 64
+/* Writes "Kubernetes 1.33 to 1.37", or the releases as the text has them if it does not say. Returns span. */
+const char *proto_schema_span(const struct proto_schema *s, char span[PROTO_SCHEMA_SPAN]);
 /* Whether this message's JSON is known to equal the server's. */
 bool proto_schema_is_sure(const struct proto_schema *s, const struct proto_message *m);
 

@@ -380,6 +380,7 @@ static void
 on_release(void *context, unsigned release, const char *why)
 {
 	struct daemon *d = context;
+	char span[PROTO_SCHEMA_SPAN];
 
 	proto_schema_fit(d->schema, release);
 	daemon_publish_release(d);
@@ -390,9 +391,9 @@ on_release(void *context, unsigned release, const char *why)
 			why);
 	else if (!proto_schema_release(d->schema))
 		log_warning(
-			"the server is of Kubernetes %u.%u, older than what is known of protobuf (%s), so "
-			"all comes in JSON",
-			release / 1000, release % 1000, proto_schema_releases(d->schema));
+			"the server is of Kubernetes %u.%u, and the protobuf definitions are of %s, so all "
+			"comes in JSON",
+			release / 1000, release % 1000, proto_schema_span(d->schema, span));
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (d->cached[i])
 			cached_resource_meet_release(d->cached[i]);

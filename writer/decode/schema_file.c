@@ -82,6 +82,7 @@ int
 schema_file_choose(const char *path, const char *installed, struct proto_schema **ret, char **ret_error)
 {
 	struct proto_schema *s = NULL;
+	char span[PROTO_SCHEMA_SPAN];
 	int r = 0;
 
 	*ret = NULL;
@@ -93,12 +94,8 @@ schema_file_choose(const char *path, const char *installed, struct proto_schema 
 		s = read_installed(installed);
 	if (r < 0)
 		return r;
-	if (s)
-		log_info("protobuf is read by %s, of the releases %s", path ? path : installed,
-			 proto_schema_releases(s));
-	else
-		log_info("protobuf is read by what is built in, of the releases %s",
-			 proto_schema_releases(proto_schema_builtin()));
+	log_info("protobuf definitions: %s, of %s", !s ? "built in" : path ? path : installed,
+		 proto_schema_span(s ? s : proto_schema_builtin(), span));
 	*ret = s;
 	return 0;
 }
