@@ -56,10 +56,16 @@ machine other 0
 on other 1 sh tools/setup.sh gcc jq
 grep -q 'gcc jq$' "$T/out" || fail "the packages are not named"
 
-# make itself: the line, and no error of a compiler's
+# make itself installs nothing, and says what to type instead of an error of a compiler's
 unset MAKEFLAGS MFLAGS MAKELEVEL
-on user 2 make B="$T/build"
-grep -q 'sudo apt-get install .*libsodium-dev' "$T/out" || fail "make does not say what to install"
-grep -q 'the build needs the packages named above' "$T/out" || fail "make goes on"
-[ ! -e "$T/build" ] || fail "make builds"
+for goals in all '-n all' install; do
+	on root 2 make B="$T/build" $goals
+	grep -q 'packages are missing: "make setup" installs them' "$T/out" || fail "make $goals does not say what to do"
+done
+on root 2 make B="$T/build" tests
+grep -q '"make setup-test" installs them' "$T/out" || fail "make tests does not say what to do"
+[ ! -e "$T/build" ] && [ ! -e "$T/apt" ] || fail "make builds or installs"
+on user 2 make B="$T/build" setup
+grep -q 'sudo apt-get install .*libsodium-dev' "$T/out" || fail "make setup does not say what to install"
+! grep -q 'libcmocka-dev\|jq' "$T/out" || fail "what only tests need is wanted"
 echo ok

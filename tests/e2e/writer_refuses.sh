@@ -26,6 +26,21 @@ refused 2 'too long' --socket "$T/$(printf 'x%.0s' $(seq 200))" --resource pods
 refused 1 'no/such/kubeconfig' --socket "$S" --resource pods --kubeconfig /no/such/kubeconfig
 [ -z "$(find "$T" -type f -name 'informer*.[0-9]*')" ] || fail "arena files were left: $(ls "$T")"
 
+refused 1 "cannot listen at http://127.0.0.1:$sim_port: Address already in use" --socket "$S" --resource pods --metrics-address "127.0.0.1:$sim_port"
+
+# what may mend itself is tried again, and told
+told() { # PATTERN FLAGS...
+	pattern=$1; shift
+	"$B"/informerd --socket "$S" --arena-dir "$T" --resource pods "$@" >"$T/out.log" 2>&1 &
+	trying=$!
+	until_true grep -q -- "$pattern" "$T/out.log" || { kill -9 $trying; fail "informerd $*: no '$pattern'"; }
+	kill $trying
+	wait $trying || fail "informerd $*: exit code $?"
+}
+told 'what answers there is no TLS.*is it http://?' --server "https://127.0.0.1:$sim_port"
+printf -- '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' >"$T/bad.pem"
+told "the certificate authority cannot be read.*bad.pem" --server "https://127.0.0.1:$sim_port" --certificate-authority "$T/bad.pem"
+
 # a second writer on the same socket is refused, and the first one does not notice
 start_daemon --resource pods
 wait_ready

@@ -148,7 +148,7 @@ curl -s "$at/metrics" | grep -q '^informer_objects{resource="pods"} [1-9]' || fa
 if "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$T/t.sock" --arena-dir "$T" -r pods --metrics-address "${at#http://}" 2>"$T/two.log"; then
 	fail "two at one address"
 fi
-grep -q "metrics-address ${at#http://}: cannot take that address: Address already in use" "$T/two.log" || fail "$(cat "$T/two.log")"
+grep -q "metrics-address ${at#http://}: cannot listen at http://.*: Address already in use" "$T/two.log" || fail "$(cat "$T/two.log")"
 if "$B"/informerd -r pods --metrics-address localhost:80 2>"$T/three.log"; then
 	fail "a name was taken"
 fi

@@ -22,14 +22,23 @@
 
 /* ---- the arena in the loop ---- */
 
+/* The handles say the same; one line is enough. */
 static void
 log_of_library(void *ctx, enum informer_log_level level, const char *message)
 {
+	static const enum log_level levels[] = {
+		[INFORMER_LOG_ERROR] = LOG_LEVEL_ERROR,
+		[INFORMER_LOG_WARNING] = LOG_LEVEL_WARNING,
+		[INFORMER_LOG_INFO] = LOG_LEVEL_INFO,
+		[INFORMER_LOG_DEBUG] = LOG_LEVEL_DEBUG,
+	};
+	static char last[512];
+
 	(void)ctx;
-	log_write(level == INFORMER_LOG_ERROR     ? LOG_LEVEL_ERROR
-		  : level == INFORMER_LOG_WARNING ? LOG_LEVEL_WARNING
-						  : LOG_LEVEL_DEBUG,
-		  "%s", message);
+	if (strcmp(last, message) == 0)
+		return;
+	snprintf(last, sizeof(last), "%s", message);
+	log_write(levels[level], "libinformer: %s", message);
 }
 
 static void

@@ -78,25 +78,33 @@ listen_address_parse(const char *text, struct listen_address *ret, char **ret_er
 
 /* ---- listening ---- */
 
-/* Name the listener by its real address: "http://127.0.0.1:43211", "unix:/path". */
+/* "http://127.0.0.1:43211", "unix:/path" */
+static void
+set_name(struct listener *l, const struct sockaddr_storage *address, socklen_t length)
+{
+	char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "0";
+
+	if (address->ss_family == AF_UNIX) {
+		const struct sockaddr_un *un = (const void *)address;
+
+		snprintf(l->name, sizeof(l->name), "unix:%.*s", (int)sizeof(un->sun_path), un->sun_path);
+		return;
+	}
+	getnameinfo((const struct sockaddr *)address, length, host, sizeof(host), port, sizeof(port),
+		    NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(l->name, sizeof(l->name),
+		 address->ss_family == AF_INET6 ? "http://[%.64s]:%s" : "http://%.64s:%s", host, port);
+}
+
+/* Name the listener by its real address. */
 static void
 name_socket(struct listener *l)
 {
 	struct sockaddr_storage address = {0};
 	socklen_t length = sizeof(address);
-	char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "0";
 
 	getsockname(l->fd, (struct sockaddr *)&address, &length);
-	if (address.ss_family == AF_UNIX) {
-		const struct sockaddr_un *un = (const void *)&address;
-
-		snprintf(l->name, sizeof(l->name), "unix:%.*s", (int)sizeof(un->sun_path), un->sun_path);
-		return;
-	}
-	getnameinfo((const struct sockaddr *)&address, length, host, sizeof(host), port, sizeof(port),
-		    NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(l->name, sizeof(l->name),
-		 address.ss_family == AF_INET6 ? "http://[%.64s]:%s" : "http://%.64s:%s", host, port);
+	set_name(l, &address, length);
 }
 
 /* Remove the socket of a dead predecessor, and nothing else. */
@@ -160,14 +168,16 @@ open_unix(const struct listen_address *where, struct listener *l, char **ret_err
 static int
 open_inet(const struct listen_address *where, struct listener *l, char **ret_error)
 {
-	int on = 1, off = 0;
+	int on = 1, off = 0, r;
 
 	setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (where->address.ss_family == AF_INET6) /* :9090 is for IPv4 as well */
 		setsockopt(l->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(l->fd, (const struct sockaddr *)&where->address, where->length) < 0)
-		return message_set(ret_error, -errno, "cannot take that address: %s", strerror(errno));
-	return 0;
+	if (bind(l->fd, (const struct sockaddr *)&where->address, where->length) == 0)
+		return 0;
+	r = -errno;
+	set_name(l, &where->address, where->length);
+	return message_set(ret_error, r, "cannot listen at %s: %s", l->name, strerror(-r));
 }
 
 int
@@ -182,7 +192,7 @@ listener_open(const struct listen_address *address, struct listener *ret, char *
 		return message_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
 	r = is_unix ? open_unix(address, &l, ret_error) : open_inet(address, &l, ret_error);
 	if (r == 0 && listen(l.fd, BACKLOG) < 0)
-		r = message_set(ret_error, -errno, "cannot listen there: %s", strerror(errno));
+		r = message_set(ret_error, -errno, "cannot listen: %s", strerror(errno));
 	if (r < 0) {
 		listener_close(&l);
 		return r;

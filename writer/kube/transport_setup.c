@@ -409,8 +409,12 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 		return message_set(ret_message, -EHOSTUNREACH, "%s: %s", server, detail);
 	case CURLE_OPERATION_TIMEDOUT:
 		return message_set(ret_message, -ETIMEDOUT, "%s: %s", server, detail);
-	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
+		return message_set(ret_message, -EKEYREJECTED,
+				   "%s: the certificate authority cannot be read: %s; check the kubeconfig's "
+				   "certificate-authority",
+				   server, detail);
+	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_ISSUER_ERROR:
 		if (proxy_verified)
 			return message_set(ret_message, -EKEYREJECTED,
@@ -425,6 +429,11 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 	case CURLE_SSL_CERTPROBLEM:
 		return message_set(ret_message, -EACCES, "%s: client certificate or key: %s", server, detail);
 	case CURLE_SSL_CONNECT_ERROR:
+		if (strstr(detail, "wrong version number"))
+			return message_set(ret_message, -EPROTO,
+					   "%s: what answers there is no TLS (%s); is it http://?", server,
+					   detail);
+		return message_set(ret_message, -EPROTO, "%s: %s", server, detail);
 	case CURLE_UNSUPPORTED_PROTOCOL:
 	case CURLE_WEIRD_SERVER_REPLY:
 	case CURLE_SSL_CIPHER:

@@ -19,31 +19,35 @@ static int
 check_parts(const struct gw_listener_config *l, char **ret_error)
 {
 	const struct {
-		const char *name;
+		const char *field, *flag;
 		bool has;
 		unsigned may, must; /* profiles, as bits P() */
 	} parts[] = {
-		{"certificate", l->certificate, TLS, TLS},
-		{"key", l->key, TLS, TLS},
-		{"clientCA", l->client_ca, P(CERTIFICATES), P(CERTIFICATES)},
-		{"clientNames", l->client_names.count > 0, P(CERTIFICATES), P(CERTIFICATES)},
-		{"uids or gids", l->uids.count + l->gids.count > 0, P(UNIX), P(UNIX)},
-		{"audiences", l->audiences.count > 0, P(TOKENS), 0},
-		{"scope", l->scope.count > 0, ALL, ALL & ~P(TOKENS)},
-		{"openHealth", l->open_health, P(TOKENS), 0},
-		{"passThrough", l->pass_through, ALL & ~P(INSECURE), 0},
-		{"freshness: strict", l->strict, ALL & ~P(INSECURE), 0},
+		{"certificate", "--tls-cert", l->certificate, TLS, TLS},
+		{"key", "--tls-key", l->key, TLS, TLS},
+		{"clientCA", "--client-ca", l->client_ca, P(CERTIFICATES), P(CERTIFICATES)},
+		{"clientNames", "--client-name", l->client_names.count > 0, P(CERTIFICATES), P(CERTIFICATES)},
+		{"uids or gids", "--allow-uid or --allow-gid", l->uids.count + l->gids.count > 0, P(UNIX),
+		 P(UNIX)},
+		{"audiences", NULL, l->audiences.count > 0, P(TOKENS), 0},
+		{"scope", "--allow", l->scope.count > 0, ALL, ALL & ~P(TOKENS)},
+		{"openHealth", NULL, l->open_health, P(TOKENS), 0},
+		{"passThrough", NULL, l->pass_through, ALL & ~P(INSECURE), 0},
+		{"freshness: strict", NULL, l->strict, ALL & ~P(INSECURE), 0},
 	};
 	unsigned profile = 1u << l->profile;
+	bool by_flags = strncmp(l->origin, "--", 2) == 0;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		const char *name = by_flags && parts[i].flag ? parts[i].flag : parts[i].field;
+
 		if (!parts[i].has && (parts[i].must & profile))
 			return message_set(ret_error, -EINVAL, "%s: a listener of profile %s needs %s",
-					   l->origin, gw_profile_name(l->profile), parts[i].name);
+					   l->origin, gw_profile_name(l->profile), name);
 		if (parts[i].has && !(parts[i].may & profile))
 			return message_set(ret_error, -EINVAL,
 					   "%s: %s does not belong to a listener of profile %s", l->origin,
-					   parts[i].name, gw_profile_name(l->profile));
+					   name, gw_profile_name(l->profile));
 	}
 	return 0;
 }
