@@ -154,9 +154,10 @@ help(void)
 	     "}\n"
 	     "\n"
 	     "and answers each with a line on its standard output: `ack 7`, or `retry 7 [MILLISECONDS]`.\n"
+	     "It flushes each answer: most languages buffer output to a pipe (python -u, jq --unbuffered).\n"
 	     "What is not acknowledged comes again, also after a crash or restart of either. Lines whose "
 	     "type\n"
-	     "is COALESCED, RESYNC or RESYNC_END are told only, and not answered.\n"
+	     "is COALESCED, RESYNC or RESYNC_END have no \"object\", and are not answered.\n"
 	     "\n"
 	     "    informer-run --resource pods --consumer hook --exec-per-event -- ./on-pod.sh");
 	flags_help(stdout, &table, 0);

@@ -112,6 +112,10 @@ show_table(const cJSON *all)
 		       number_of(h, "processed"), workers, number_of(h, "lagEvents"), number_of(h, "lagMs"),
 		       number_of(h, "restarts"), number_of(h, "deadLetters"));
 	}
+	for (i = 0; i < count; i++)
+		if (number_of(handlers[i], "resyncsSetAside") > 0)
+			printf("%s crashed on RESYNC, which has no `object`; see informer-run(1)\n",
+			       string_of(handlers[i], "name"));
 	free(handlers);
 }
 

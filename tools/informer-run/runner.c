@@ -199,7 +199,7 @@ answering_hint(struct runner *runner)
 	if (runner->hinted || runner->settings->exec || stats.processed > 0 || stats.retries > 0)
 		return "";
 	runner->hinted = true;
-	return "; nothing was acknowledged yet: a handler writes 'ack SEQ' for each line it reads, at once "
+	return "; nothing was acknowledged yet: a handler writes 'ack SEQ' for each event, and flushes it "
 	       "(python -u, jq --unbuffered, stdbuf -oL), "
 	       "and reads on; or is run for each event, with --exec-per-event";
 }
@@ -228,14 +228,17 @@ set_aside(void *context, const struct event *event, const char *why)
 	struct runner *runner = context;
 	int r = dead_letters_add(runner->dead_letters, runner->settings->consumer, runner->settings->resource,
 				 event, why);
+	const char *type = change_type_name(event->type), *of = event->key ? " of " : "",
+		   *key = event->key ? event->key : "";
 
 	if (r < 0)
-		say(runner->settings->name, "cannot write %s: %s; the event (%s of %s) is tried again",
-		    runner->settings->dead_letters, strerror(-r), change_type_name(event->type), event->key);
+		say(runner->settings->name, "cannot write %s: %s; %s%s%s is %s",
+		    runner->settings->dead_letters, strerror(-r), type, of, key,
+		    event->key ? "tried again" : "left out");
 	else
-		say(runner->settings->name, "%s of %s is set aside after %u crashes (%s): see %s",
-		    change_type_name(event->type), event->key, event->crashes, why,
-		    runner->settings->dead_letters);
+		say(runner->settings->name, "%s%s%s is set aside after %u crashes (%s): see %s%s", type, of,
+		    key, event->crashes, why, runner->settings->dead_letters,
+		    event->key ? "" : "; it has no `object`, see informer-run(1)");
 	return r;
 }
 
@@ -361,18 +364,21 @@ ended(struct runner_place *place)
 {
 	struct runner *runner = place->runner;
 	enum supervisor_end end = SUPERVISOR_END_CRASH;
+	const char *mark;
 	char why[64];
 	int status;
 
 	supervisor_closing(runner->supervisor, place->worker);
 	status = process_reap(&place->process, why, sizeof(why));
+	mark = supervisor_unanswered_mark(runner->supervisor, place->worker);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		end = SUPERVISOR_END_DONE;
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == 75) /* EX_TEMPFAIL */
 		end = SUPERVISOR_END_RETRY;
 	if (!runner->settings->exec && !runner->draining)
-		say(runner->settings->name, "worker %u ended: %s%s", place->worker, why,
-		    answering_hint(runner));
+		say(runner->settings->name, "worker %u ended: %s%s%s%s%s", place->worker, why,
+		    mark ? "; it answered nothing after " : "", mark ? mark : "",
+		    mark ? ", which has no `object`, see informer-run(1)" : "", answering_hint(runner));
 	supervisor_exited(runner->supervisor, place->worker, end, why, loop_now());
 }
 
@@ -441,9 +447,10 @@ runner_status(const struct runner *runner, struct text *out)
 		  stats.dead_letters);
 	text_addf(out,
 		  "\"lagEvents\":%" PRIu64 ",\"lagMs\":%" PRIu64 ",\"underWay\":%" PRIu64
-		  ",\"coalesced\":%" PRIu64 ",\"resyncs\":%" PRIu64 ",\"pids\":[",
+		  ",\"coalesced\":%" PRIu64 ",\"resyncs\":%" PRIu64 ",\"resyncsSetAside\":%" PRIu64
+		  ",\"pids\":[",
 		  stats.held + intake.waiting, stats.oldest_ms > 0 ? now - stats.oldest_ms : 0,
-		  stats.under_way, stats.coalesced, stats.resyncs);
+		  stats.under_way, stats.coalesced, stats.resyncs, stats.resyncs_aside);
 	for (uint32_t i = 0, n = 0; i < settings->workers; i++)
 		if (runner->places[i].process.pid > 0)
 			text_addf(out, "%s%d", n++ > 0 ? "," : "", (int)runner->places[i].process.pid);

@@ -63,6 +63,26 @@ supervisor_told(struct supervisor *s, const struct informer_cursor *cursor, uint
 	supervisor_proceed(s, now_ms);
 }
 
+/* The worker answered: it got past the marks before the event. */
+static void
+passed_marks(struct supervisor *s, struct worker *worker, const struct event *event)
+{
+	struct event *resync = s->resync;
+
+	if (event->number > worker->mark)
+		worker->mark = 0;
+	if (!resync)
+		return;
+	if (!worker->bare) {
+		resync->answers |= event->number > resync->number;
+	} else if (resync->answers == 0 && !s->resync_aside) {
+		s->resync_aside = true;
+		s->stats.resyncs_aside++;
+		s->stats.dead_letters +=
+			s->ops->set_aside(s->context, resync, "handlers answer without it") == 0;
+	}
+}
+
 bool
 supervisor_acknowledged(struct supervisor *s, uint32_t i, uint64_t seq, uint64_t now_ms)
 {
@@ -72,6 +92,7 @@ supervisor_acknowledged(struct supervisor *s, uint32_t i, uint64_t seq, uint64_t
 	if (!event)
 		return false;
 	supervisor_take_from(s, worker, event, now_ms);
+	passed_marks(s, worker, event);
 	supervisor_finish(s, worker, event);
 	supervisor_proceed(s, now_ms);
 	return true;
@@ -86,6 +107,7 @@ supervisor_retry(struct supervisor *s, uint32_t i, uint64_t seq, int64_t ms, uin
 	if (!event)
 		return false;
 	supervisor_take_from(s, worker, event, now_ms);
+	passed_marks(s, worker, event);
 	supervisor_try_later(s, event, ms, now_ms);
 	supervisor_proceed(s, now_ms);
 	return true;
@@ -96,7 +118,7 @@ static void
 lost(struct supervisor *s, struct worker *worker, const char *why, uint64_t now_ms)
 {
 	struct event *head = worker->sent_first;
-	bool alone = worker->sent == 1;
+	bool alone = worker->sent == 1 && worker->mark == 0;
 
 	worker->state = WORKER_DOWN;
 	s->stats.restarts += !s->draining;
@@ -111,6 +133,12 @@ lost(struct supervisor *s, struct worker *worker, const char *why, uint64_t now_
 		supervisor_take_from(s, worker, head, now_ms);
 		supervisor_crashed_on(s, worker, head, alone, why, now_ms);
 	}
+	worker->bare = false;
+	if (s->resync && worker->mark == s->resync->number) {
+		s->resync->crashes++;
+		worker->bare = head && head->crashes + 1 >= s->options.max_crashes;
+	}
+	worker->mark = 0;
 	worker->start_ms = now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms,
 						       worker->crashes);
 	worker->crashes++;
@@ -122,6 +150,12 @@ supervisor_closing(struct supervisor *s, uint32_t i)
 {
 	if (s->workers[i].state == WORKER_UP)
 		s->workers[i].state = WORKER_CLOSING;
+}
+
+const char *
+supervisor_unanswered_mark(const struct supervisor *s, uint32_t i)
+{
+	return s->workers[i].mark > 0 ? change_type_name(s->workers[i].mark_type) : NULL;
 }
 
 void

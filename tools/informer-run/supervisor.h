@@ -16,6 +16,11 @@
  * - A worker that crashed with several events gets them again one by one, before all others. This finds the
  *   event that causes the crash. The event it had longest is blamed for the first crash, because handlers
  *   read in order.
+ * - A mark has no answer. So a crash between a mark and the next answer sets no event aside: the mark may be
+ *   the cause. Later processes get the events without the mark, but with the open RESYNC. If an event crashes
+ *   max_crashes - 1 processes after the RESYNC, the worker's next process gets the event without it. If that
+ *   process crashes, the event is at fault. If it answers, the RESYNC is, and is set aside.
+ * - A process that did not get the RESYNC does not get its RESYNC_END.
  * - Crashes delay the next start (100 ms, doubling, at most 30 s) until an event is acknowledged. Setting an
  *   event aside ends the delay once, like an acknowledgement. So a handler that always crashes does not go
  *   through all events at full speed.
@@ -67,7 +72,8 @@ struct supervisor_options {
  * mark         give the worker a mark
  * kill         end the worker at once; supervisor_exited() follows
  * acknowledge  all up to here is done
- * set_aside    keep the event for people. 0 or a negative errno: tried again later
+ * set_aside    keep the event, or the RESYNC, for people. 0 or a negative errno: an event is tried
+ *              again later, a RESYNC is not
  * hold         pause or resume the source
  */
 struct supervisor_ops {
@@ -83,7 +89,7 @@ struct supervisor_ops {
 struct supervisor_stats {
 	/* oldest_ms: arrival of the oldest event held; 0: none */
 	uint64_t processed, retries, restarts, dead_letters, held, under_way, oldest_ms;
-	uint64_t coalesced, resyncs;
+	uint64_t coalesced, resyncs, resyncs_aside;
 	uint32_t up;
 };
 
@@ -119,6 +125,10 @@ supervisor_retry(struct supervisor *supervisor, uint32_t worker, uint64_t seq, i
 /* A worker's process is about to end and may still answer: send it nothing more. */
 void
 supervisor_closing(struct supervisor *supervisor, uint32_t worker);
+
+/* The type of the last mark that the worker's process got, if no answer followed; else NULL. */
+const char *
+supervisor_unanswered_mark(const struct supervisor *supervisor, uint32_t worker);
 
 /*
  * A worker's process ended. With exec the end is the answer to its event; else every end counts as a crash.

@@ -15,6 +15,8 @@ enum worker_state { WORKER_DOWN, WORKER_UP, WORKER_CLOSING, WORKER_KILLED };
  * sent       its events, in order of sending; `head_ms`: since when the first one is first
  * crashes    in a row
  * suspects   held events that only this worker may get
+ * mark       number of the last mark that its process got, if no answer followed; else 0. mark_type: its type
+ * bare       its process, or the next one if it is down, does not get the open RESYNC
  */
 struct worker {
 	enum worker_state state;
@@ -24,6 +26,9 @@ struct worker {
 	uint64_t head_ms;
 	uint32_t crashes;
 	uint32_t suspects;
+	uint64_t mark;
+	enum change_type mark_type;
+	bool bare;
 };
 
 /*
@@ -31,6 +36,9 @@ struct worker {
  * epoch          number of marks passed
  * failures       crashes since the last acknowledgement; acked: one came since an event was set aside
  * broken         an event was lost: nothing is acknowledged any more
+ * resync         the open RESYNC, for workers that start within it. Its `crashes`: of processes that answered
+ *                nothing after it; `answers`: not 0 if a process answered an event after it
+ * resync_aside   it was set aside: no process that starts gets it
  */
 struct supervisor {
 	struct supervisor_options options;
@@ -47,7 +55,8 @@ struct supervisor {
 	bool held;
 	bool draining;
 	bool broken;
-	struct event *resync; /* the open RESYNC, for workers that start within it */
+	bool resync_aside;
+	struct event *resync;
 	struct informer_cursor acknowledged;
 	struct supervisor_stats stats;
 	struct worker workers[];

@@ -100,6 +100,17 @@ any_up(const struct supervisor *s)
 	return false;
 }
 
+/* Give a mark to a process that runs. A RESYNC that a process got past is no cause of crashes. */
+static void
+give_mark(struct supervisor *s, struct worker *worker, const struct event *mark)
+{
+	s->ops->mark(s->context, (uint32_t)(worker - s->workers), mark);
+	if (s->options.exec || mark->answers > 0)
+		return;
+	worker->mark = mark->number;
+	worker->mark_type = mark->type;
+}
+
 /* Pass the next mark if it is due. Returns whether one was passed. */
 static bool
 pass_mark(struct supervisor *s)
@@ -108,17 +119,23 @@ pass_mark(struct supervisor *s)
 
 	if (!mark || (mark->type != CHANGE_COALESCED && (!any_up(s) || !all_answered(mark))))
 		return false;
-	for (uint32_t i = 0; i < s->options.workers; i++)
-		if (s->workers[i].state == WORKER_UP)
-			s->ops->mark(s->context, i, mark);
+	for (uint32_t i = 0; i < s->options.workers; i++) {
+		struct worker *worker = &s->workers[i];
+
+		worker->bare &= mark->type != CHANGE_RESYNC;
+		if (worker->state == WORKER_UP && !(worker->bare && mark->type == CHANGE_RESYNC_END))
+			give_mark(s, worker, mark);
+	}
 	s->epoch++;
 	s->stats.coalesced += mark->type == CHANGE_COALESCED;
 	s->stats.resyncs += mark->type == CHANGE_RESYNC;
 	if (mark->type != CHANGE_COALESCED) {
 		event_free(s->resync);
+		s->resync_aside = false;
 		s->resync = mark->type == CHANGE_RESYNC ? event_new(CHANGE_RESYNC, NULL) : NULL;
 		if (s->resync) {
 			s->resync->seq = mark->seq;
+			s->resync->number = mark->number;
 			s->resync->resync = mark->resync;
 		}
 	}
@@ -141,8 +158,9 @@ start_due(struct supervisor *s, uint64_t now_ms)
 			continue;
 		}
 		worker->state = WORKER_UP;
-		if (s->resync)
-			s->ops->mark(s->context, i, s->resync);
+		worker->bare = s->resync && s->resync->answers == 0 && (worker->bare || s->resync_aside);
+		if (s->resync && !worker->bare)
+			give_mark(s, worker, s->resync);
 	}
 }
 

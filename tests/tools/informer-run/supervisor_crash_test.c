@@ -63,6 +63,117 @@ TEST(an_event_is_set_aside_only_if_it_was_alone)
 	assert_int_equal(w->dead[0], 2);
 }
 
+/* A handler that crashes on RESYNC gets the events without it. The RESYNC is set aside, and no event. */
+TEST(a_resync_that_crashes_handlers_is_set_aside_alone)
+{
+	struct supervisor_stats stats;
+
+	world_offer_resync(w, true);
+	world_expect(w, 0, 0, MARK(CHANGE_RESYNC), 1, 2);
+	assert_string_equal(supervisor_unanswered_mark(w->s, 0), "RESYNC");
+	world_crash(w, 0);
+	world_pass(w, 100);
+	world_expect(w, 0, 3, MARK(CHANGE_RESYNC), 1);
+	world_crash(w, 0);
+	world_pass(w, 200);
+	world_expect(w, 0, 5, 1);
+	assert_int_equal(w->dead_count, 0);
+	world_ack(w, 0, 1);
+	assert_int_equal(w->dead_count, 1);
+	assert_int_equal(w->dead[0], 9);
+	/* nor does this process or the next one get it or its RESYNC_END */
+	world_crash(w, 0);
+	world_pass(w, 100);
+	world_ack(w, 0, 2);
+	world_expect(w, 0, 6, 2, 2);
+	assert_int_equal(w->acknowledged, 9);
+	supervisor_stats(w->s, &stats);
+	assert_int_equal(stats.processed, 2);
+	assert_int_equal(stats.dead_letters, 1);
+	assert_int_equal(stats.resyncs_aside, 1);
+	/* the next RESYNC is another: this process gets it and its RESYNC_END, and so does a new process */
+	world_offer_resync(w, true);
+	world_acks(w, 0, 1, 2);
+	world_expect(w, 0, 8, MARK(CHANGE_RESYNC), 1, 2, MARK(CHANGE_RESYNC_END));
+	world_offer_resync(w, false);
+	world_crash(w, 0);
+	world_pass(w, 100);
+	world_expect(w, 0, 12, MARK(CHANGE_RESYNC), 1, 2, MARK(CHANGE_RESYNC), 1);
+}
+
+/* Also with one permitted crash, an event that was sent after a mark is tried without it. */
+TEST(an_event_is_not_blamed_for_a_mark)
+{
+	static const enum change_type marks[] = {CHANGE_COALESCED, CHANGE_RESYNC, CHANGE_RESYNC_END};
+
+	w->options.max_crashes = 1;
+	for (size_t k = 0; k < 3; k++) {
+		world_begin(w);
+		world_offer(w, marks[k], NULL, 1);
+		world_offers(w, "+a2");
+		world_expect(w, 0, 0, MARK(marks[k]), 2);
+		world_crash(w, 0);
+		world_pass(w, 100);
+		world_expect(w, 0, 2, 2);
+		assert_int_equal(w->dead_count, 0);
+		world_crash(w, 0);
+		assert_int_equal(w->dead_count, 1);
+		assert_int_equal(w->dead[0], 2);
+	}
+}
+
+/* An event at fault right after RESYNC is found, and the next process gets the RESYNC again. */
+TEST(an_event_at_fault_after_a_resync_is_set_aside)
+{
+	world_offer_resync(w, false);
+	for (unsigned n = 0; n < 3; n++) {
+		world_crash(w, 0);
+		world_pass(w, 400);
+	}
+	assert_int_equal(w->dead_count, 1);
+	assert_int_equal(w->dead[0], 1);
+	world_expect(w, 0, 3, MARK(CHANGE_RESYNC), 1, 1, MARK(CHANGE_RESYNC), 2);
+}
+
+/* A RESYNC after which a process answered is not blamed later, and each process gets it. */
+TEST(a_resync_that_a_handler_got_past_is_not_blamed)
+{
+	world_offer_resync(w, false);
+	world_ack(w, 0, 1);
+	assert_null(supervisor_unanswered_mark(w->s, 0));
+	for (unsigned n = 0; n < 3; n++) {
+		world_crash(w, 0);
+		world_pass(w, 400);
+	}
+	assert_int_equal(w->dead_count, 1);
+	assert_int_equal(w->dead[0], 2);
+	world_expect(w, 0, 3, MARK(CHANGE_RESYNC), 2, MARK(CHANGE_RESYNC), 2, MARK(CHANGE_RESYNC));
+}
+
+/* Nor is a RESYNC after which another worker answered, even if this worker answers without it. */
+TEST(a_resync_that_another_worker_got_past_is_not_blamed)
+{
+	for (unsigned late = 0; late < 2; late++) {
+		w->options.workers = 2;
+		world_begin(w);
+		world_offer_resync(w, false);
+		world_expect(w, 1, 0, MARK(CHANGE_RESYNC), 2);
+		world_crash(w, 1);
+		world_pass(w, 100);
+		world_crash(w, 1);
+		if (late)
+			world_pass(w, 200);
+		world_ack(w, 0, 1);
+		world_pass(w, 200);
+		if (late)
+			world_expect(w, 1, 4, 2);
+		else
+			world_expect(w, 1, 4, MARK(CHANGE_RESYNC), 2);
+		world_ack(w, 1, 2);
+		assert_int_equal(w->dead_count, 0);
+	}
+}
+
 /* While one worker's events are retried one at a time, other workers take other keys. */
 TEST(other_workers_go_on_during_retries)
 {

@@ -190,6 +190,17 @@ world_offer_initial(struct world *w, const char *key, uint64_t seq)
 	assert_int_equal(supervisor_offer(w->s, event, w->now), 0);
 }
 
+/* RESYNC at seq 9, whose initial events are a and b; with_end: and its RESYNC_END. */
+static inline void
+world_offer_resync(struct world *w, bool with_end)
+{
+	world_offer(w, CHANGE_RESYNC, NULL, 9);
+	world_offer_initial(w, "a", 1);
+	world_offer_initial(w, "b", 2);
+	if (with_end)
+		world_offer(w, CHANGE_RESYNC_END, NULL, 9);
+}
+
 static inline void
 world_ack(struct world *w, uint32_t i, uint64_t seq)
 {
