@@ -27,7 +27,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold= plain=
+[ ! -t 1 ] || { bold=$(printf '\033[1m') plain=$(printf '\033[0m'); }
+say() { printf '\n%s\n' "$bold$*$plain"; }
 fail() { echo "demo: $*" >&2; for f in "$dir"/*.log; do echo "--- $f" >&2; tail -n 20 "$f" >&2; done; exit 1; }
 indent() { sed 's/^/   /'; }
 # until_true WHAT COMMAND...: at most five minutes, and while all that was started runs
@@ -39,8 +41,13 @@ until_true() {
 		sleep 0.1
 	done
 }
-# show N FILE: its first lines, of which there must be so many
-show() { [ "$(lines "$2")" -ge "$1" ] || fail "too little to show: $(cat "$2")"; head -n "$1" "$2"; }
+# show N FILE: its first lines, of which there must be so many, their columns of one width
+show() {
+	[ "$(lines "$2")" -ge "$1" ] || fail "too little to show: $(cat "$2")"
+	head -n "$1" "$2" | awk -F '   +' '
+		{ for (i = 1; i <= NF; i++) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) }; if (NF > columns) columns = NF }
+		END { for (n = 1; n <= NR; n++) { line = " "; for (i = 1; i <= columns; i++) line = line sprintf("  %-" width[i] "s", cell[n, i]); sub(/ +$/, "", line); print line } }'
+}
 start_daemon() {
 	"$B/informerd" --kubeconfig "$dir/kubeconfig" --arena-dir "$shm" \
 		--resource pods --resource services --resource nodes --resource deployments.apps >>"$dir/informerd.log" 2>&1 &
@@ -54,7 +61,7 @@ watched() { curl -s "$url/sim/log" | grep '^WATCH pods rv=.*-> 200'; }
 churn() { curl -sf -X POST "$url/sim/churn?rate=$1" >"$dir/churn.log" || fail "the API server does not change its churn"; }
 lines() { wc -l <"$1" | tr -d ' '; }
 more_lines() { [ "$(lines "$1")" -ge "$2" ]; }
-agent_says() { n=$(lines "$dir/agent.log"); until_true "the agent says nothing" more_lines "$dir/agent.log" $((n + 2)); tail -n 1 "$dir/agent.log"; }
+agent_says() { n=$(lines "$dir/agent.log"); until_true "the agent says nothing" more_lines "$dir/agent.log" $((n + 2)); tail -n 1 "$dir/agent.log" | sed 's/  */ /g; s/^ */   /'; }
 handler() { "$B/informer-run" status demo -o json | jq -r ".handlers[0].$1"; }
 handler_is() { [ "$(handler "$1")" = "$2" ]; }
 # handler_runs: as a process, $pid, that is not the one $killed; $acked events are done. handler_acked N: so many are
@@ -87,10 +94,10 @@ say "3. What kubectl would show, without asking the API server"
 "$B/informerctl" get pods -A >"$dir/pods"
 show 4 "$dir/pods"
 "$B/informerctl" get nodes -o name >"$dir/nodes"
-node=$(show 1 "$dir/nodes"); node=${node#node/}
+node=$(head -n 1 "$dir/nodes"); node=${node#node/}
 echo "   … and by index: --index nodeName=$node"
-"$B/informerctl" get pods -A --no-headers --index nodeName="$node" >"$dir/on-node"
-show 2 "$dir/on-node"
+"$B/informerctl" get pods -A --index nodeName="$node" >"$dir/on-node"
+show 3 "$dir/on-node"
 
 say "4. An agent looks pods up, by key and by index, in a fraction of a microsecond"
 : >"$dir/agent.log"
@@ -158,7 +165,11 @@ awk -v pods="$(lines "$dir/served")" -v json="$json" -v used="$used" 'BEGIN {
 	printf "   %5.1f MiB  a client-go informer of them, in each agent (16.9 KB a pod, as make bench measures it)\n", pods * 16893 / 1048576
 	printf "   %5.1f MiB  the arena, once for all agents, with services, nodes, deployments and all indexes\n", used / 1048576 }'
 
-if [ -n "$KEEP" ]; then
+if [ -z "$KEEP" ]; then
+	say "Next"
+	echo "   make demo KEEP=1                       # leaves it running, and prints commands to try"
+	echo "   sudo make install                      # then informerd on a cluster of yours: README, Your own cluster"
+else
 	churn 200
 	say "Left running (pids $sim $daemon $agent $run). Try:"
 	echo "   export PATH=$B:\$PATH INFORMER_SOCKET=$INFORMER_SOCKET INFORMER_RUN_DIR=$INFORMER_RUN_DIR KUBECONFIG=$dir/kubeconfig"
