@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/serving/utf8.h"
+#include "shm-layout/utf8.h"
+
 
 struct parser {
 	const char *text;
@@ -86,11 +87,11 @@ string(struct parser *p, const char **ret_text, uint32_t *ret_len)
 		if (c < 0x20)
 			return fail(p, "in string literal");
 		if (c >= 0x80) {
-			size_t n = api_utf8_length(p->text + p->at, p->len - p->at);
+			int n = utf8_length(p->text + p->at, p->len - p->at);
 
-			if (n == 0)
+			if (n <= 0)
 				return fail_text(p, "invalid UTF-8 in string literal");
-			p->at += n;
+			p->at += (size_t)n;
 		} else if (c == '\\') {
 			p->at++;
 			if (p->at < p->len && p->text[p->at] == 'u') {

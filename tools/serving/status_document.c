@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/utf8.h"
 #include "tools/serving/proto_document.h"
-#include "tools/serving/utf8.h"
 
 static char *__attribute__((format(printf, 1, 0))) vformat(const char *format, va_list args)
 {
@@ -83,9 +83,10 @@ put_text(struct api_buf *buf, const char *text)
 
 	api_buf_put(&clean, "", 0);
 	for (; left; text += n, left -= n) {
-		n = (unsigned char)*text < 0x80 ? 1 : api_utf8_length(text, left);
-		api_buf_put(&clean, n ? text : "\xef\xbf\xbd", n ? n : 3);
-		n += n == 0;
+		int length = utf8_length(text, left);
+
+		n = length > 0 ? (size_t)length : 1;
+		api_buf_put(&clean, length > 0 ? text : "\xef\xbf\xbd", length > 0 ? n : 3);
 	}
 	api_buf_json(buf, clean.data, clean.len);
 }

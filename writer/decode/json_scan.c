@@ -11,39 +11,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "shm-layout/utf8.h"
 #include "writer/decode/json_plain.h"
-
-/*
- * Length of the UTF-8 sequence at p; 0: incomplete within left bytes; -1: overlong, a surrogate, above
- * U+10FFFF, or no sequence (Unicode, chapter 3, table of well-formed sequences).
- */
-static int
-utf8_length(const unsigned char *p, size_t left)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	int length;
-
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return -1;
-	length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	if (p[0] == 0xe0)
-		low = 0xa0;
-	else if (p[0] == 0xed)
-		high = 0x9f;
-	else if (p[0] == 0xf0)
-		low = 0x90;
-	else if (p[0] == 0xf4)
-		high = 0x8f;
-	for (int i = 1; i < length; i++) {
-		if ((size_t)i == left)
-			return 0;
-		if (p[i] < low || p[i] > high)
-			return -1;
-		low = 0x80;
-		high = 0xbf;
-	}
-	return length;
-}
 
 static int
 hex_digit(char c)
@@ -105,7 +74,7 @@ json_scan_string(struct json_scan *s, const char *text, const char *end)
 			bad = 0;
 			s->why = "a control character stands in a string";
 		} else {
-			n = utf8_length((const unsigned char *)p, (size_t)(end - p));
+			n = utf8_length(p, (size_t)(end - p));
 			bad = 0;
 			s->why = "this is not UTF-8";
 		}

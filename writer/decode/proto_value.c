@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "shm-layout/utf8.h"
+
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 #define DAY 86400u
 #define YEAR_ONE (-62135596800) /* Go's zero time, in seconds since 1970-01-01 */
@@ -18,34 +20,14 @@
 
 /* ---- texts ---- */
 
-/* The length of the sequence at s; 0: invalid. Surrogates and overlong ones are invalid, as in Go. */
-static size_t
-utf8_length(const unsigned char *s, size_t left)
-{
-	unsigned c = s[0];
-	size_t n = c < 0x80                ? 1
-		   : c >= 0xc2 && c < 0xe0 ? 2
-		   : (c & 0xf0) == 0xe0    ? 3
-		   : c >= 0xf0 && c < 0xf5 ? 4
-					   : 0;
-
-	if (n == 0 || left < n)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f) || (c == 0xf0 && s[1] < 0x90) ||
-	    (c == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 bool
 proto_text_is_utf8(const char *text, size_t length)
 {
-	for (size_t i = 0, n; i < length; i += n) {
-		n = utf8_length((const unsigned char *)text + i, length - i);
-		if (n == 0)
+	int n;
+
+	for (size_t i = 0; i < length; i += (size_t)n) {
+		n = utf8_length(text + i, length - i);
+		if (n <= 0)
 			return false;
 	}
 	return true;
@@ -57,11 +39,11 @@ proto_text_repair(char *to, const char *text, size_t length)
 	char *out = to;
 
 	for (size_t i = 0; i < length;) {
-		size_t n = utf8_length((const unsigned char *)text + i, length - i);
+		int n = utf8_length(text + i, length - i);
 
-		memcpy(out, n ? text + i : REPLACEMENT, n ? n : 3);
-		out += n ? n : 3;
-		i += n ? n : 1;
+		memcpy(out, n > 0 ? text + i : REPLACEMENT, n > 0 ? (size_t)n : 3);
+		out += n > 0 ? n : 3;
+		i += n > 0 ? (size_t)n : 1;
 	}
 	return (size_t)(out - to);
 }

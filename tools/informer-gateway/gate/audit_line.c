@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/serving/utf8.h"
+#include "shm-layout/utf8.h"
+
 
 #define TEXT_MAX 1024 /* bytes; longer texts are cut */
 
@@ -16,14 +17,15 @@ static void
 add_text(struct api_buf *out, const char *name, const char *text)
 {
 	char clean[TEXT_MAX];
-	size_t n = 0, length, left = text ? strlen(text) : 0;
+	size_t n = 0, step, left = text ? strlen(text) : 0;
 
 	if (left == 0)
 		return;
-	for (; left > 0 && n + 4 < sizeof(clean); text += length, left -= length, n += length) {
-		length = (unsigned char)*text < 0x80 ? 1 : api_utf8_length(text, left);
-		memcpy(clean + n, length ? text : "?", length ? length : 1);
-		length += length == 0;
+	for (; left > 0 && n + 4 < sizeof(clean); text += step, left -= step, n += step) {
+		int length = utf8_length(text, left);
+
+		step = length > 0 ? (size_t)length : 1;
+		memcpy(clean + n, length > 0 ? text : "?", step);
 	}
 	api_buf_printf(out, ",\"%s\":", name);
 	api_buf_json(out, clean, n);
