@@ -111,6 +111,7 @@ main(int argc, char **argv)
 		log_open_plain(LOG_LEVEL_WARNING, "informerd: ");
 	} else {
 		log_open((enum log_level)config.log_level, STDERR_FILENO);
+		log_use((enum log_format)config.log_format);
 	}
 	code = daemon_run(&options, text, &config);
 	config_done(&config);

@@ -51,6 +51,7 @@ static const char *const wires[] = {"", "", "json", "protobuf"};
 static const char *const versions[] = {"", "any", "latest"};
 static const char *const compressions[] = {"", "gzip", "none"};
 static const char *const levels[] = {"error", "warning", "", "debug"};
+static const char *const formats[] = {"", "", "json"};
 
 #define TEXT(field) say_text(dir, #field, c->field)
 #define NUMBER(field) say_number(#field, c->field)
@@ -155,6 +156,7 @@ config_text(const struct config *c, const char *dir)
 	NUMBER(consumers_total);
 	NUMBER(consumer_days);
 	WORD(log_level, levels);
+	WORD(log_format, formats);
 	for (size_t i = 0; i < c->n_resources; i++)
 		say_resource(&c->resources[i], dir);
 	for (size_t i = 0; i < c->n_indexes; i++)

@@ -29,6 +29,7 @@ main(int argc, char **argv)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	log_open(config.log_level, STDERR_FILENO);
+	log_use(config.log_format);
 	descriptor_limit_raise();
 	r = sodium_init() < 0 ? message_set(&error, -1, "libsodium does not begin")
 			      : gateway_run(&config, &error);

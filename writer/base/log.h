@@ -4,10 +4,12 @@
  *
  * Under systemd (JOURNAL_STREAM names the device and inode of standard error) a line starts with sd-daemon's
  * "<N>" priority. Otherwise it starts with the time (ISO 8601, UTC, to the millisecond) and the level.
- * Control characters are written as \xNN, so that a server's text cannot forge a second line. Secrets are
- * never logged. A failure is logged only where it is decided about; libraries below return errors. Logging
- * never blocks: a line that cannot be written at once is dropped and counted, and the count is written when
- * there is room again.
+ * Control characters are written as \xNN, so that a server's text cannot forge a second line. In JSON a line
+ * is {"time":"2026-11-28T02:20:46.413Z","level":"info","msg":"..."}, after the journal's priority. Secrets
+ * are never logged. A failure is logged only where it is decided about; libraries below return errors.
+ *
+ * Logging never blocks: a line that cannot be written at once is dropped and counted, and the count is
+ * written when there is room again.
  */
 #ifndef WRITER_BASE_LOG_H
 #define WRITER_BASE_LOG_H
@@ -38,6 +40,11 @@ void log_open(enum log_level level, int fd);
  */
 void log_open_plain(enum log_level level, const char *word);
 
+enum log_format { LOG_FORMAT_NOT_SAID, LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+/* How lines look from now on, until log_open_plain(). Text before the first call. Before threads start. */
+void log_use(enum log_format format);
+
 bool log_enabled(enum log_level level);
 
 /*
@@ -50,5 +57,7 @@ void log_write(enum log_level level, const char *format, ...) __attribute__((for
 
 /* Parse "error", "warning" (or "warn"), "info", "debug", for a flag: 0, or -EINVAL with message. */
 int log_level_take(void *ret_level, const char *text, char **ret_error);
+/* Parse "text", "json" into an enum log_format. */
+int log_format_take(void *ret_format, const char *text, char **ret_error);
 
 #endif

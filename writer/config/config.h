@@ -123,6 +123,7 @@ struct config {
 				  served */
 
 	int log_level; /* enum log_level; -1 before config_build(): not said */
+	int log_format; /* enum log_format */
 };
 
 /* Free what `config` owns, not the struct itself. A zeroed one is fine. */

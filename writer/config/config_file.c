@@ -82,6 +82,7 @@ static const struct yaml_field fields[] = {
 	{"consumers", YAML_MAPPING(consumers, "a mapping with perUser, total, days")},
 	{"metricsAddress", YAML_TEXT(config_take_address, NULL), AT(metrics_address)},
 	{"logLevel", YAML_TEXT(log_level_take, "error, warning, info or debug"), AT(log_level)},
+	{"logFormat", YAML_TEXT(log_format_take, "text or json"), AT(log_format)},
 };
 _Static_assert(sizeof(fields) / sizeof(*fields) <= YAML_FIELDS_MAX, "yaml_field_mapping() lists their names");
 

@@ -217,6 +217,8 @@ static const struct flag flags[] = {
 	 config_take_address, offsetof(struct options, flags.metrics_address), false},
 	{"log-level", 0, "LEVEL", "error, warning, info (default) or debug", log_level_take,
 	 offsetof(struct options, flags.log_level), false},
+	{"log-format", 0, "FORMAT", "text (default) or json: an object with time, level and msg a line",
+	 log_format_take, offsetof(struct options, flags.log_format), false},
 	{"version", 0, NULL, "print the version", ON(version)},
 	{"help", 'h', NULL, "print this", ON(help)},
 };

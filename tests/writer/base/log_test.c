@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log's lines. */
+#include <cjson/cJSON.h>
+
 #include "tests/room.h"
 #include "writer/base/log.h"
 
@@ -106,6 +108,25 @@ TEST(control_characters_are_escaped)
 	assert_non_null(strstr(line_of(fds), " info a\\x0ab\\x1b[31m\\x7f\n"));
 }
 
+/* A line of JSON is an object, whatever bytes are in the message. */
+TEST(a_line_of_json_is_an_object)
+{
+	cJSON *line;
+
+	log_open(LOG_LEVEL_INFO, fds[1]);
+	log_use(LOG_FORMAT_JSON);
+	log_warning("%s", "a\n\"b\\\x1b \xc3\xa9 \xe2\x82 \xff");
+	line = cJSON_Parse(line_of(fds));
+	assert_non_null(line);
+	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(line, "level")), "warning");
+	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(line, "msg")),
+			    "a\n\"b\\\x1b \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd \xef\xbf\xbd");
+	assert_int_equal(strlen(cJSON_GetStringValue(cJSON_GetObjectItem(line, "time"))),
+			 strlen("2000-01-01T00:00:00.000Z"));
+	cJSON_Delete(line);
+	log_use(LOG_FORMAT_TEXT);
+}
+
 /* A message that is too long is cut to one line. */
 TEST(long_messages_are_cut)
 {
@@ -121,6 +142,14 @@ TEST(long_messages_are_cut)
 	len = strlen(line);
 	assert_true(len <= 4096);
 	assert_string_equal(line + len - 4, "...\n");
+	memset(text, '"', sizeof(text) - 1);
+	log_use(LOG_FORMAT_JSON);
+	log_info("%s", text);
+	log_use(LOG_FORMAT_TEXT);
+	line = line_of(fds);
+	len = strlen(line);
+	assert_true(len <= 4096);
+	assert_string_equal(line + len - 6, "...\"}\n");
 }
 
 /* The log never waits for its reader. A reader that comes back gets the number of lost lines. */

@@ -63,7 +63,7 @@ static const char full[] = "kubeconfig: kube/config\n"
 			   "allowSecrets: false\n"
 			   "keepManagedFields: true\n"
 			   "access: {uids: [0, 1000], gids: [7], maxReaders: 9}\n"
-			   "logLevel: debug\n";
+			   "logLevel: debug\nlogFormat: json\n";
 
 #define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
 
@@ -79,14 +79,15 @@ TEST(every_field_of_a_file_is_taken)
 	assert_built(*state, full, NULL,
 		     " kubeconfig=DIR/kube/config context=prod server=https://api:6443 keep_managed_fields=1 "
 		     "arena_dir=/dev/shm arena_max_bytes=1073741824 uid=0 uid=1000 gid=7 max_readers=9 "
-		     "log_level=debug\npods namespace_=web label_selector=app in (a, b) "
+		     "log_level=debug log_format=json\npods namespace_=web label_selector=app in (a, b) "
 		     "field_selector=spec.nodeName=n1 drop=status.managed "
 		     "drop=metadata.annotations[\"a.b/c\"]\nservices namespace_=web\nnodes\nindex byUser of "
 		     "pods path=metadata.annotations.users split=, prefix=12\nindex image of pods "
 		     "path=spec.containers[*].image path=spec.initContainers[*].image\nindex byApp of "
 		     "services path=spec.selector.app");
-	assert_built(*state, "context: prod\naccess: {uids: [0, 1000]}\nlogLevel: debug\nresources: [pods]\n",
-		     "--context test --resource deploy --allow-uid 5 --log-level=error",
+	assert_built(*state, "context: prod\naccess: {uids: [0, 1000]}\nlogLevel: debug\nlogFormat: json\n"
+				"resources: [pods]\n",
+		     "--context test --resource deploy --allow-uid 5 --log-level=error --log-format text",
 		     " context=test uid=0 uid=1000 uid=5 log_level=error\npods\ndeploy");
 }
 

@@ -77,6 +77,7 @@ struct gw_config {
 	uint64_t drain_ms;      /* time over which watches end after SIGTERM */
 	double goaway_chance;   /* probability that an answer closes its connection */
 	enum log_level log_level;
+	enum log_format log_format;
 };
 
 /* Bounds; values outside are refused. */

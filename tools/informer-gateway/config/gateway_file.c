@@ -190,6 +190,7 @@ static const struct yaml_field fields[] = {
 	{"drain", YAML_TIME(0, 600000), AT(drain_ms)},
 	{"goawayChance", .take = take_chance, .expected = "a number from 0 to 0.02", AT(goaway_chance)},
 	{"logLevel", YAML_TEXT(log_level_take, "error, warning, info or debug"), AT(log_level)},
+	{"logFormat", YAML_TEXT(log_format_take, "text or json"), AT(log_format)},
 };
 _Static_assert(sizeof(fields) / sizeof(*fields) <= YAML_FIELDS_MAX, "yaml_field_mapping() lists their names");
 

@@ -77,6 +77,7 @@ static const struct flag table_rows[] = {
 	 AT(config.goaway_chance)},
 	FLAG_HEADING("What is told"),
 	{"log-level", 0, "LEVEL", "error, warning, info or debug", log_level_take, AT(config.log_level)},
+	{"log-format", 0, "FORMAT", "text or json", log_format_take, AT(config.log_format)},
 	{"help", 'h', NULL, "this text", FLAG_ON(struct flags, help)},
 	{"version", 0, NULL, "the version", FLAG_ON(struct flags, version)},
 };
