@@ -23,7 +23,7 @@ refused 2 'index\|resource' --socket "$S" --resource pods --index 'byType=servic
 refused 2 'unknown\|did you mean' --socket "$S" --resurce pods
 refused 1 'no/such/dir' --socket "$S" --resource pods --arena-dir /no/such/dir
 refused 2 'too long' --socket "$T/$(printf 'x%.0s' $(seq 200))" --resource pods
-refused 1 'no/such/kubeconfig' --socket "$S" --resource pods --kubeconfig /no/such/kubeconfig
+refused 1 'no/such/kubeconfig' --socket "$S" --resource pods --kubeconfig /no/such/kubeconfig --check
 [ -z "$(find "$T" -type f -name 'informer*.[0-9]*')" ] || fail "arena files were left: $(ls "$T")"
 
 refused 1 "cannot listen at http://127.0.0.1:$sim_port: Address already in use" --socket "$S" --resource pods --metrics-address "127.0.0.1:$sim_port"

@@ -20,12 +20,15 @@
 #include "writer/daemon/daemon_turn.h"
 #include "writer/daemon/limits.h"
 #include "writer/decode/schema_file.h"
+#include "writer/kube/kubeconfig_unfinished.h"
 #include "shm-layout/time_ns.h"
 
 #define LOOP_DESCRIPTORS 12u
 /* Upper bounds: the descriptors of one reader, and all others. */
 #define READER_DESCRIPTORS 6u
 #define OTHER_DESCRIPTORS 256u
+/* The first and the longest wait for files. */
+#define FILES_SOON_MS 200u
 #define FILES_AGAIN_MS 2000u
 
 /* ---- signals ---------------------------------------------------------------------- */
@@ -165,15 +168,32 @@ forget_files(struct daemon *d)
 	kube_pem_done(&d->ca);
 }
 
+/* True: the kubeconfig may come, which is logged once. --check does not wait. */
+static bool
+kubeconfig_may_come(const struct daemon *d, bool *told)
+{
+	_cleanup_(message_freep) char *path = NULL;
+	const char *why = d->options->check ? NULL
+					    : kubeconfig_unfinished(&d->config->choice,
+								    time_ns(CLOCK_REALTIME), &path);
+
+	if (why && !*told)
+		log_warning("waiting for the kubeconfig %s: %s", path, why);
+	*told |= why != NULL;
+	return why != NULL;
+}
+
 /*
- * Read kubeconfig, certificates and schema before anything is touched. A first start fails if one of them is
- * bad. A restarted run retries every FILES_AGAIN_MS. It releases the lock first: readers then use the arena
- * as that of a dead writer, and a standby may take over.
+ * Read kubeconfig, certificates and schema before anything is touched. A first start waits for a named
+ * kubeconfig that is not written yet, and fails if a file is bad. A restarted run retries every
+ * FILES_AGAIN_MS. It releases the lock first: readers then use the arena as that of a dead writer, and a
+ * standby may take over.
  */
 static int
 read_files(struct daemon *d, char **ret_error)
 {
-	bool restarted = d->inherited.lock.fd > 0;
+	bool restarted = d->inherited.lock.fd > 0, told = false;
+	unsigned wait = restarted ? FILES_AGAIN_MS : FILES_SOON_MS;
 
 	for (;;) {
 		_cleanup_(message_freep) char *error = NULL;
@@ -183,15 +203,18 @@ read_files(struct daemon *d, char **ret_error)
 			r = read_schema(d, &error);
 		if (r == 0)
 			return 0;
-		if (!restarted)
+		if (!restarted && !kubeconfig_may_come(d, &told))
 			return message_set(ret_error, r, "%s", error ? error : strerror(-r));
-		log_error("%s; tried again in %u s", error ? error : strerror(-r), FILES_AGAIN_MS / 1000);
+		if (restarted)
+			log_error("%s; tried again in %u s", error ? error : strerror(-r),
+				  FILES_AGAIN_MS / 1000);
 		forget_files(d);
 		inheritance_release(&d->inherited);
 		notify("EXTEND_TIMEOUT_USEC=30000000");
 		daemon_take_hangups(d);
-		if (!daemon_wait_some(d, FILES_AGAIN_MS))
+		if (!daemon_wait_some(d, wait))
 			return -ECANCELED;
+		wait = 2 * wait < FILES_AGAIN_MS ? 2 * wait : FILES_AGAIN_MS;
 	}
 }
 
