@@ -22,6 +22,8 @@ quantity_size(const char *text, uint64_t *ret_bytes, char **ret_error)
 	if (digits == 0 || digits > 19)
 		goto wrong;
 	number = strtoull(text, NULL, 10);
+	if (!*unit && number > 0)
+		return message_set(ret_error, -EINVAL, "'%s': say the unit, such as %sMi", text, text);
 	if (*unit && strchr(letters, toupper((unsigned char)*unit))) {
 		size_t power = (size_t)(strchr(letters, toupper((unsigned char)*unit)) - letters) + 1;
 		uint64_t base = unit[1] == 'i' ? 1024 : 1000;
@@ -37,8 +39,7 @@ quantity_size(const char *text, uint64_t *ret_bytes, char **ret_error)
 	*ret_bytes = number * factor;
 	return 0;
 wrong:
-	return message_set(ret_error, -EINVAL, "'%s' is not a size; write it as 512Mi, 4Gi or in bytes",
-			   text);
+	return message_set(ret_error, -EINVAL, "'%s' is not a size; write it as 512Mi or 4Gi", text);
 }
 
 /* The largest first; the first WHOLE_UNITS are whole milliseconds. */

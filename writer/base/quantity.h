@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024), and an optional B. */
+/*
+ * A number with its unit: K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024), each with an optional B,
+ * or B alone. Only 0 needs no unit: bytes and MiB are both a guess.
+ */
 int quantity_size(const char *text, uint64_t *ret_bytes, char **ret_error);
 
 /* Go's durations without a sign: 1h30m, 1.5h, 500ms, 2us, 1ns. False: invalid. */

@@ -222,13 +222,20 @@ int
 yaml_field_size(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
 	_cleanup_(message_freep) char *error = NULL;
+	uint64_t bytes;
+	char number[32];
 	int r;
 
 	(void)field;
 	if (cJSON_IsNumber(value))
-		return yaml_field_number(in, value, 1, 9007199254740992.0, into);
-	if (!cJSON_IsString(value))
+		snprintf(number, sizeof(number), "%.15g", value->valuedouble); /* for the unit it lacks */
+	else if (!cJSON_IsString(value))
 		return yaml_field_wrong(in, value, "a size, such as 512Mi or 4Gi");
-	r = quantity_size(value->valuestring, into, &error);
-	return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;
+	r = quantity_size(cJSON_IsNumber(value) ? number : value->valuestring, &bytes, &error);
+	if (r < 0)
+		return yaml_field_placed(in, value, r, &error);
+	if (bytes == 0)
+		return yaml_field_wrong(in, value, "a size of more than 0, such as 512Mi or 4Gi");
+	*(uint64_t *)into = bytes;
+	return 0;
 }

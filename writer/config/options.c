@@ -191,7 +191,7 @@ static const struct flag flags[] = {
 	 COPY(flags.arena_dir)},
 	{"arena-name", 0, "NAME", "the arena's name there (default: follows from the socket)",
 	 COPY(flags.arena_name)},
-	{"arena-max", 0, "SIZE", "the arena's largest size, as 512Mi or 4Gi (default: what fits)",
+	{"arena-max", 0, "SIZE", "the largest arena, with its unit, as 512Mi or 4Gi (default: what fits)",
 	 take_arena_max, offsetof(struct options, flags.arena_max_bytes), false},
 	{"allow-uid", 0, "UID",
 	 "let this user attach; may be repeated (informerd's own user and root always may)", take_id,

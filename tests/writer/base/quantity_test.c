@@ -37,10 +37,10 @@ assert_size(const char *text, uint64_t bytes)
 	assert_int_equal(got, bytes);
 }
 
-/* A size is bytes, powers of 1000, or powers of 1024, with or without a B. */
+/* A size is bytes, powers of 1000, or powers of 1024, with or without a B behind that. */
 TEST_CASE(sizes_have_units)
 {
-	assert_size("7", 7);
+	assert_size("0", 0);
 	assert_size("7B", 7);
 	assert_size("3k", 3000);
 	assert_size("3Ki", 3072);
@@ -53,7 +53,7 @@ TEST_CASE(sizes_have_units)
 TEST_CASE(bad_sizes_are_refused)
 {
 	static const char *const wrong[] = {
-		"", "Mi", "1.5Gi", "-1", "5 Mi", "9999999Ti", "12345678901234567890"};
+		"", "Mi", "10", "1.5Gi", "-1", "5 Mi", "9999999Ti", "12345678901234567890"};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		_cleanup_(message_freep) char *error = NULL;
@@ -62,6 +62,18 @@ TEST_CASE(bad_sizes_are_refused)
 		assert_int_equal(quantity_size(wrong[i], &got, &error), -EINVAL);
 		assert_int_equal(strncmp(error + 1, wrong[i], strlen(wrong[i])), 0);
 	}
+}
+
+/* 10 could be bytes or MiB: it is refused, with an example of what may be meant. */
+TEST_CASE(a_size_without_a_unit_is_refused)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	uint64_t got = 5;
+
+	assert_int_equal(quantity_size("10", &got, &error), -EINVAL);
+	assert_string_equal(error, "'10': say the unit, such as 10Mi");
+	assert_int_equal(quantity_size("1073741824", &got, &error), -EINVAL);
+	assert_int_equal(got, 5);
 }
 
 /* A time may have several units. A time beyond its bounds is refused, and the message names them. */

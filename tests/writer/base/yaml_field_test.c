@@ -75,7 +75,7 @@ TEST_CASE(fields_go_where_the_table_says)
 	thing_done(&thing);
 	assert_null(read_thing("sound: on\n", &thing));
 	assert_true(thing.on);
-	assert_null(read_thing("name: null\nbytes: 12\n", &thing));
+	assert_null(read_thing("name: null\nbytes: 12B\n", &thing));
 	assert_null(thing.name);
 	assert_int_equal(thing.bytes, 12);
 	thing_done(&thing);
@@ -101,7 +101,12 @@ TEST_CASE(fields_not_in_the_table_are_refused)
 		{"items: [a, '?']\n", "1:12: '?' is a question"},
 		{"wait: 2m\n", "1:7: '2m' is not a time from 1ms to 1m, such as 800ms, 30s or 1m30s"},
 		{"wait: 2\n", "1:7: wait must be a time as a string, such as 800ms, 30s or 1m30s"},
-		{"bytes: lots\n", "1:8: 'lots' is not a size; write it as 512Mi, 4Gi or in bytes"},
+		{"bytes: lots\n", "1:8: 'lots' is not a size; write it as 512Mi or 4Gi"},
+		{"bytes: 10\n", "1:8: '10': say the unit, such as 10Mi"},
+		{"bytes: '10'\n", "1:8: '10': say the unit, such as 10Mi"},
+		{"bytes: 0\n", "1:8: bytes must be a size of more than 0, such as 512Mi or 4Gi"},
+		{"bytes: 1e300\n", "1:8: '1e+300' is not a size; write it as 512Mi or 4Gi"},
+		{"bytes: -1\n", "1:8: '-1' is not a size; write it as 512Mi or 4Gi"},
 		{"[]\n", "1:1: what stands here must be a thing"},
 	};
 

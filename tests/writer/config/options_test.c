@@ -219,6 +219,7 @@ TEST_CASE(bad_values_are_refused)
 		{{"--help=x"}, "--help takes no value"},
 		{{"--arena-max", "4Q"}, "--arena-max: '4Q' is not a size"},
 		{{"--arena-max", "99999999T"}, "is not a size"},
+		{{"--arena-max", "10"}, "--arena-max: '10': say the unit, such as 10Mi"},
 		{{"--allow-uid", "-1"}, "--allow-uid: '-1' is not a whole number"},
 		{{"--allow-uid", "4294967295"}, "is more than 4294967294"},
 		{{"--max-readers", "0"}, "nobody could attach"},
