@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define OUR_GROUPS "/proc/self/cgroup"
+#define GROUPS "/sys/fs/cgroup"
 
 /* Read a file that holds one number; "max", absence and other text give false. */
 static bool
@@ -50,6 +54,19 @@ reclaimable(const char *directory)
 	return sum;
 }
 
+/* The limit of one group; UINT64_MAX: none. */
+static uint64_t
+limit_in(const char *directory)
+{
+	uint64_t limit;
+
+	return read_number(directory, "memory.max", &limit) ||
+			       read_number(directory, "memory.limit_in_bytes", &limit)
+		       ? limit
+		       : UINT64_MAX;
+}
+
+/* What is left in one group; UINT64_MAX: no limit. */
 static uint64_t
 left_in(const char *directory)
 {
@@ -65,11 +82,11 @@ left_in(const char *directory)
 	return limit > used ? limit - used : 0;
 }
 
-/* The tightest limit of a group and all above it. path is shortened on the way. */
+/* The least figure of a group and all above it. path is shortened on the way. */
 static uint64_t
-left_upwards(const char *root, char *path)
+least_upwards(const char *root, char *path, uint64_t (*figure_in)(const char *directory))
 {
-	uint64_t left = UINT64_MAX;
+	uint64_t least = UINT64_MAX;
 
 	for (;;) {
 		char directory[PATH_MAX];
@@ -77,25 +94,27 @@ left_upwards(const char *root, char *path)
 		uint64_t here;
 
 		if ((size_t)snprintf(directory, sizeof(directory), "%s%s", root, path) < sizeof(directory)) {
-			here = left_in(directory);
-			left = here < left ? here : left;
+			here = figure_in(directory);
+			least = here < least ? here : least;
 		}
 		slash = strrchr(path, '/');
 		if (!slash || path[0] == '\0')
-			return left;
+			return least;
 		*slash = '\0';
 	}
 }
 
-uint64_t
-memory_limit_left_at(const char *proc_self_cgroup, const char *cgroup_root)
+/* The least figure of all groups of the process. */
+static uint64_t
+least_of_groups(const char *proc_self_cgroup, const char *cgroup_root,
+		uint64_t (*figure_in)(const char *directory))
 {
-	uint64_t left = UINT64_MAX;
+	uint64_t least = UINT64_MAX;
 	char line[PATH_MAX + 64], root[PATH_MAX];
 	FILE *f = fopen(proc_self_cgroup, "re");
 
 	if (!f)
-		return left;
+		return least;
 	while (fgets(line, sizeof(line), f)) {
 		char *controllers = strchr(line, ':'), *path;
 		uint64_t here;
@@ -112,15 +131,38 @@ memory_limit_left_at(const char *proc_self_cgroup, const char *cgroup_root)
 		if ((size_t)snprintf(root, sizeof(root), "%s%s", cgroup_root,
 				     controllers[0] ? "/memory" : "") >= sizeof(root))
 			continue;
-		here = left_upwards(root, path);
-		left = here < left ? here : left;
+		here = least_upwards(root, path, figure_in);
+		least = here < least ? here : least;
 	}
 	fclose(f);
-	return left;
+	return least;
+}
+
+uint64_t
+memory_limit_left_at(const char *proc_self_cgroup, const char *cgroup_root)
+{
+	return least_of_groups(proc_self_cgroup, cgroup_root, left_in);
+}
+
+uint64_t
+memory_limit_total_at(const char *proc_self_cgroup, const char *cgroup_root, uint64_t machine)
+{
+	uint64_t limit = least_of_groups(proc_self_cgroup, cgroup_root, limit_in);
+
+	return limit < machine ? limit : machine;
 }
 
 uint64_t
 memory_limit_left(void)
 {
-	return memory_limit_left_at("/proc/self/cgroup", "/sys/fs/cgroup");
+	return memory_limit_left_at(OUR_GROUPS, GROUPS);
+}
+
+uint64_t
+memory_limit_total(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return memory_limit_total_at(OUR_GROUPS, GROUPS,
+				     pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : UINT64_MAX);
 }

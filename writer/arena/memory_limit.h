@@ -14,7 +14,14 @@
  */
 uint64_t memory_limit_left(void);
 
-/* The same, with the roots of /proc/self/cgroup and /sys/fs/cgroup replaced: for tests. */
+/* The tightest limit itself, or the machine's memory if that is less or there is no limit; in bytes. */
+uint64_t memory_limit_total(void);
+
+/*
+ * The same, with the roots of /proc/self/cgroup and /sys/fs/cgroup, and the machine's memory, replaced: for
+ * tests.
+ */
 uint64_t memory_limit_left_at(const char *proc_self_cgroup, const char *cgroup_root);
+uint64_t memory_limit_total_at(const char *proc_self_cgroup, const char *cgroup_root, uint64_t machine);
 
 #endif

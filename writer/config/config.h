@@ -105,7 +105,7 @@ struct config {
 	char *arena_dir;          /* NULL: /dev/shm */
 	char *arena_name; /* never NULL after config_build(): "informer" for root's default socket, else
 			     with a hash of the socket's path, so that two daemons have different names */
-	uint64_t arena_max_bytes; /* 0: as much as the file system allows */
+	uint64_t arena_max_bytes; /* 0: by file system and memory (daemon/arena_budget.h) */
 	uint64_t hold_bytes;      /* limit of what an open snapshot holds back (daemon/limits.h); 0: the
 				     default */
 	unsigned hold_seconds;    /* limit of its age; 0: the default */

@@ -11,6 +11,11 @@
 #include "writer/arena/memory_limit.h"
 
 #define RANGE_TIMES 8u
+/*
+ * By default the arena takes at most this part of the memory: a tmpfs may be as large as the memory or
+ * larger, and readers, informerd and all others need some.
+ */
+#define MEMORY_PART 2u
 
 static uint64_t
 min_of(uint64_t a, uint64_t b)
@@ -34,7 +39,10 @@ within_limits(uint64_t bytes)
 uint64_t
 arena_budget_wanted(const struct arena_means *m)
 {
-	return within_limits(m->configured ? m->configured : m->system ? m->system : UINT64_MAX);
+	uint64_t system = m->system ? m->system : UINT64_MAX,
+		 part = m->memory ? m->memory / MEMORY_PART : UINT64_MAX;
+
+	return within_limits(m->configured ? m->configured : min_of(system, part));
 }
 
 uint64_t
@@ -67,5 +75,6 @@ arena_means_look(struct arena_means *m, int fd)
 		m->system = (uint64_t)fs.f_blocks * fs.f_frsize;
 		m->system_left = (uint64_t)fs.f_bavail * fs.f_frsize;
 	}
+	m->memory = memory_limit_total();
 	m->group_left = memory_limit_left();
 }

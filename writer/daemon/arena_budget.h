@@ -13,17 +13,18 @@
 /*
  * All in bytes.
  *
- * configured   arena.maxBytes; 0: the size of the file system
+ * configured   arena.maxBytes; 0: the size of the file system, or half of `memory` if that is less
  * system       size of the file system; 0: unlimited
  * system_left  free bytes of the file system
+ * memory       of the machine, or the memory cgroup's limit if that is less; 0: unknown
  * group_left   what the memory cgroup still allows; UINT64_MAX: no limit
  * present      what the arena uses already, counted in both
  */
 struct arena_means {
-	uint64_t configured, system, system_left, group_left, present;
+	uint64_t configured, system, system_left, memory, group_left, present;
 };
 
-/* The intended limit: configured, or the size of the file system. */
+/* The intended limit: configured, or what file system and memory suggest. */
 uint64_t arena_budget_wanted(const struct arena_means *m);
 /* The limit now: the intended one, or less where less is free. */
 uint64_t arena_budget_now(const struct arena_means *m);
@@ -35,7 +36,7 @@ uint64_t arena_budget_now(const struct arena_means *m);
  */
 uint64_t arena_address_range(uint64_t budget);
 
-/* Set system, system_left and group_left from the file system of this descriptor and the cgroup. */
+/* Set system, system_left, memory and group_left from the file system of this descriptor and the cgroup. */
 void arena_means_look(struct arena_means *m, int fd);
 
 #endif

@@ -61,6 +61,23 @@ T(version_1_is_understood)
 	assert_int_equal(left(dir), 6500);
 }
 
+/* The limit itself is the tightest one, used or not; the machine's memory counts where it is less. */
+T(the_limit_is_the_tightest_or_the_machine)
+{
+	const char *groups = temp_path(dir, "cgroup"), *root = temp_path(dir, "fs");
+
+	assert_int_equal(memory_limit_total_at(groups, root, 9000), 9000);
+	temp_file(dir, "cgroup", "5:memory:/c\n0::/a/b\n");
+	temp_file(dir, "fs/a/b/memory.max", "max\n");
+	assert_int_equal(memory_limit_total_at(groups, root, 9000), 9000);
+	temp_file(dir, "fs/a/memory.max", "8000\n");
+	temp_file(dir, "fs/a/memory.current", "7000\n");
+	assert_int_equal(memory_limit_total_at(groups, root, 9000), 8000);
+	temp_file(dir, "fs/memory/c/memory.limit_in_bytes", "6000\n");
+	assert_int_equal(memory_limit_total_at(groups, root, 9000), 6000);
+	assert_int_equal(memory_limit_total_at(groups, root, 5000), 5000);
+}
+
 /* Lines that name no group are skipped. */
 T(nonsense_is_passed_over)
 {

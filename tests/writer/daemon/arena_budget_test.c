@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arena's size, by what configuration, file system and memory allow. */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "tests/room.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/arena_pages.h"
@@ -20,6 +23,37 @@ TEST_CASE(as_large_as_configured_else_as_the_file_system)
 	assert_true(arena_budget_now(&m) == ARENA_BYTES_LIMIT);
 	m.configured = 1;
 	assert_int_equal(arena_budget_wanted(&m), ARENA_BYTES_MIN);
+}
+
+/* A tmpfs may be larger than the memory: by default half of that is left to others. */
+TEST_CASE(by_default_at_most_half_of_the_memory)
+{
+	struct arena_means m = {.system = 64 * MIB,
+				.system_left = 64 * MIB,
+				.memory = 100 * MIB,
+				.group_left = UINT64_MAX};
+
+	assert_int_equal(arena_budget_wanted(&m), 50 * MIB);
+	assert_int_equal(arena_budget_now(&m), 50 * MIB);
+	m.system = 0;
+	assert_int_equal(arena_budget_wanted(&m), 50 * MIB);
+	m.system = 40 * MIB;
+	assert_int_equal(arena_budget_wanted(&m), 40 * MIB);
+	m.configured = 60 * MIB;
+	assert_int_equal(arena_budget_wanted(&m), 60 * MIB);
+}
+
+/* What is looked at is there: the figures of this machine. */
+TEST_CASE(the_means_are_looked_at)
+{
+	struct arena_means m = {0};
+	int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	arena_means_look(&m, fd);
+	close(fd);
+	assert_true(m.memory > 0 &&
+		    m.memory <= (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+	assert_true(m.system >= m.system_left);
 }
 
 /* The arena's own memory counts as available. A cgroup keeps a reserve. The tightest limit counts. */
