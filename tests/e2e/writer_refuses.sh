@@ -40,6 +40,10 @@ told() { # PATTERN FLAGS...
 told 'what answers there is no TLS.*is it http://?' --server "https://127.0.0.1:$sim_port"
 printf -- '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' >"$T/bad.pem"
 told "the certificate authority cannot be read.*bad.pem" --server "https://127.0.0.1:$sim_port" --certificate-authority "$T/bad.pem"
+# an arena on a disk is said to be there, at the start and by a check
+said_of_disk() { timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --resource pods --check --arena-dir "$1" 2>&1; }
+said_of_disk /proc/self/fd | grep -q '^informerd: /proc/self/fd is on .*, not on a tmpfs: .*--arena-dir' || fail "nothing is said of a directory that is no tmpfs"
+said_of_disk /dev/shm | grep 'not on a tmpfs' && fail "/dev/shm is no tmpfs"
 
 # a second writer on the same socket is refused, and the first one does not notice
 start_daemon --resource pods

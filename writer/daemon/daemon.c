@@ -225,6 +225,8 @@ start(struct daemon *d, char **ret_error)
 
 	if (r == 0)
 		r = local_state_prepare(&d->local, d->config, ret_error);
+	if (r == 0 && d->inherited.lock.fd <= 0) /* a restarted run's start has warned */
+		local_state_warn_of_disk(&d->local, d->config);
 	if (r == 0) {
 		daemon_guard_cluster(d);
 		r = daemon_begin(d, ret_error);

@@ -13,11 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
 #include "writer/daemon/arena_budget.h"
+#include "writer/arena/arena_file_system.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/resource/descriptor.h"
@@ -258,6 +260,20 @@ local_state_prepare(struct local_state *local, const struct config *config, char
 		return r;
 	local->pins = pins_new(config->max_readers ? config->max_readers : CONFIG_DEFAULT_MAX_READERS);
 	return local->pins ? 0 : -ENOMEM;
+}
+
+void
+local_state_warn_of_disk(const struct local_state *local, const struct config *config)
+{
+	struct statfs fs;
+	const char *name = NULL;
+
+	if (fstatfs(local->place.directory, &fs) == 0)
+		name = arena_file_system_not_memory((long)fs.f_type);
+	if (name)
+		log_warning("%s is on %s, not on a tmpfs: the kernel writes the arena's pages to disk; "
+			    "choose a tmpfs directory with --arena-dir (arena.dir)",
+			    config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR, name);
 }
 
 int

@@ -35,6 +35,9 @@ struct local_state {
  */
 int local_state_prepare(struct local_state *local, const struct config *config, char **ret_error);
 
+/* After local_state_prepare(): log a warning if the arena's directory is not in memory. */
+void local_state_warn_of_disk(const struct local_state *local, const struct config *config);
+
 /*
  * After local_state_prepare(): find or make the arena, and publish it. The new generation is LIVE, and the
  * content of an adopted arena can be read at once. Logs how adoption went.
