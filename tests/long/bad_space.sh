@@ -27,6 +27,7 @@ for i in $(seq 150); do
 done
 until_true in_trouble || fail "$i pods of 60 KB fit into 6 MiB: $(df "$A")"
 logged 'the arena is full' || fail "nothing in the log"
+logged "cannot grow the arena $A/informer[^ ]* beyond [0-9]* MiB: $A has 6 MiB, [0-9]* KiB of it free: mount it larger" || fail "it does not say what to do"
 n=$(stat '.resources[0].objects')
 [ "$n" -ge 40 ] || fail "only $n pods fit"
 
@@ -62,4 +63,19 @@ for j in $(seq 150 240); do delete "big-$j"; done
 until_true same || fail "the list does not come: $(stat '.resources[0]')"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
+
+# no room to begin with: for the arena, and for what stands beside the socket
+[ -z "$daemon_pid" ] || stop_daemon TERM
+small_tmpfs 64k
+# begins_not PATTERN FLAGS...
+begins_not() {
+	code=0
+	timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig" --resource pods "${@:2}" >"$T/out.log" 2>&1 || code=$?
+	[ "$code" = 1 ] && grep -q -- "$1" "$T/out.log" || fail "informerd ${*:2}: exit code $code, no '$1'"
+}
+begins_not "cannot create the arena $A/informer[^ ]*[.]1 with 520 KiB: No space left on device; $A has 64 KiB, 6[04] KiB of it free: mount it larger" \
+	--arena-dir "$A" --socket "$S"
+head -c 64k /dev/zero >"$A/fill" 2>/dev/null || true
+begins_not "cannot write to the lock file $A/s.sock.lock: No space left on device; free some space there, or choose another place with --socket" \
+	--arena-dir "$T" --socket "$A/s.sock"
 echo ok

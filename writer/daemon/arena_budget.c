@@ -4,6 +4,8 @@
  */
 #include "writer/daemon/arena_budget.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/statvfs.h>
 
 #include "writer/arena/arena.h"
@@ -45,18 +47,67 @@ arena_budget_wanted(const struct arena_means *m)
 	return within_limits(m->configured ? m->configured : min_of(system, part));
 }
 
+/* What file system and memory cgroup allow, with what the arena has. UINT64_MAX: no limit. */
+static uint64_t
+by_system(const struct arena_means *m)
+{
+	return m->system ? sum_of(m->present, m->system_left) : UINT64_MAX;
+}
+
+static uint64_t
+by_group(const struct arena_means *m)
+{
+	uint64_t reserve = min_of(m->group_left, ARENA_PAGES_GROUP_RESERVE);
+
+	return m->group_left == UINT64_MAX ? UINT64_MAX : sum_of(m->present, m->group_left - reserve);
+}
+
 uint64_t
 arena_budget_now(const struct arena_means *m)
 {
-	uint64_t bytes = arena_budget_wanted(m);
+	return within_limits(min_of(arena_budget_wanted(m), min_of(by_system(m), by_group(m))));
+}
 
-	if (m->system)
-		bytes = min_of(bytes, sum_of(m->present, m->system_left));
-	if (m->group_left != UINT64_MAX)
-		bytes = min_of(bytes, sum_of(m->present, m->group_left > ARENA_PAGES_GROUP_RESERVE
-								 ? m->group_left - ARENA_PAGES_GROUP_RESERVE
-								 : 0));
-	return within_limits(bytes);
+struct shown {
+	char text[32];
+};
+
+static struct shown
+show(uint64_t bytes)
+{
+	struct shown s;
+
+	if (bytes < UINT64_C(1) << 20)
+		snprintf(s.text, sizeof(s.text), "%" PRIu64 " KiB", bytes >> 10);
+	else
+		snprintf(s.text, sizeof(s.text), "%" PRIu64 " MiB", bytes >> 20);
+	return s;
+}
+
+void
+arena_budget_explain(const struct arena_means *m, const char *dir, char *text, size_t size)
+{
+	uint64_t wanted = arena_budget_wanted(m), system = by_system(m), group = by_group(m);
+	struct shown limit = show(wanted);
+
+	if (group < wanted && group <= system)
+		snprintf(text, size,
+			 "the memory cgroup leaves %s, of which %s are kept free: raise its memory limit",
+			 show(m->group_left).text, show(ARENA_PAGES_GROUP_RESERVE).text);
+	else if (system < wanted || (!m->configured && m->system && wanted >= within_limits(m->system)))
+		snprintf(text, size,
+			 "%s has %s, %s of it free: mount it larger (mount -o remount,size=SIZE %s), or free "
+			 "some space there",
+			 dir, show(m->system).text, show(m->system_left).text, dir);
+	else if (wanted >= ARENA_BYTES_LIMIT)
+		snprintf(text, size, "no arena has more than %s: cache less", limit.text);
+	else if (m->configured)
+		snprintf(text, size, "arena.maxBytes (--arena-max) is %s: raise it", limit.text);
+	else
+		snprintf(text, size,
+			 "by default the arena takes half of the memory at most, %s: set a larger "
+			 "arena.maxBytes (--arena-max)",
+			 limit.text);
 }
 
 uint64_t

@@ -8,6 +8,7 @@
 #ifndef WRITER_DAEMON_ARENA_BUDGET_H
 #define WRITER_DAEMON_ARENA_BUDGET_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -28,6 +29,13 @@ struct arena_means {
 uint64_t arena_budget_wanted(const struct arena_means *m);
 /* The limit now: the intended one, or less where less is free. */
 uint64_t arena_budget_now(const struct arena_means *m);
+
+/*
+ * Write what limits the arena now, and what to do, as the end of a message: "/dev/shm has 64 MiB, 1 MiB of it
+ * free: mount it larger …".
+ * dir  the arena's directory
+ */
+void arena_budget_explain(const struct arena_means *m, const char *dir, char *text, size_t size);
 
 /*
  * The address range that the writer and each reader reserve for an arena of this budget. It is a multiple of

@@ -108,6 +108,7 @@ struct daemon {
 	uint64_t started_boot_ns, read_wall_ns;
 	bool ready; /* READY=1 was sent */
 	bool refused_told;
+	bool full_told; /* it was logged what keeps the arena from growing, for what waits now */
 	/* every resource was complete once: what ready means for systemd, /readyz and metrics */
 	bool was_synced;
 	bool stopping;

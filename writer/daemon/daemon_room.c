@@ -28,6 +28,8 @@
 #define BURIED_ROUNDS 8u
 /* Less free address space than this counts as none. */
 #define ADDRESS_SPACE_MIN HUGE_PAGE_BYTES
+/* What waits does so for the arena's size if less than budget / FULL_SHARE is free, else for other memory. */
+#define FULL_SHARE 8u
 
 /* While changes find no room: a snapshot that is a second old may hold back nothing. */
 static const struct snapshot_limit when_full = { .bytes = 1, .ns = 1000000000u };
@@ -209,6 +211,23 @@ give_back_values(struct daemon *d)
 	return after.free_bytes > before.free_bytes ? after.free_bytes - before.free_bytes : 0;
 }
 
+/* Log what limits the arena: once, as long as something waits for room. */
+static void
+tell_full(struct daemon *d, bool waits)
+{
+	struct store_stats stats;
+	char text[768];
+
+	store_stats(d->local.store, &stats);
+	if (waits && !d->full_told &&
+	    stats.present_bytes >= stats.budget_bytes - stats.budget_bytes / FULL_SHARE) {
+		local_state_explain_budget(&d->local, d->config, text, sizeof(text));
+		log_error("%s", text);
+		d->full_told = true;
+	}
+	d->full_told &= waits;
+}
+
 void
 daemon_look_after_room(struct daemon *d)
 {
@@ -219,6 +238,7 @@ daemon_look_after_room(struct daemon *d)
 
 	if (local_state_fit_budget(&d->local, d->config->arena_max_bytes) && waits)
 		try_again(d, arena_budget(&d->local.arena) - before);
+	tell_full(d, waits);
 	arena_punch_again(&d->local.arena);
 	gained = go_on_with_buried(d);
 	if (waits)

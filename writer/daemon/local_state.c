@@ -22,6 +22,7 @@
 #include "writer/arena/arena_file_system.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/base/place_remedy.h"
 #include "writer/resource/descriptor.h"
 #include "shm-layout/key_file.h"
 #include "shm-layout/time_ns.h"
@@ -64,14 +65,15 @@ make_key_file(const char *path, char **ret_error)
 	unlink(beside);
 	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return message_set(ret_error, -errno, "key file %s: cannot create it: %s", path,
-				   strerror(errno));
+		return message_set(ret_error, -errno, "key file %s: cannot create it: %s%s", path,
+				   strerror(errno), place_remedy(-errno));
 	randombytes_buf(key, sizeof(key));
 	errno = ENOSPC; /* a short write sets no errno */
 	if (fchmod(fd, 0600) < 0 || write(fd, key, sizeof(key)) != sizeof(key) || link(beside, path) < 0)
 		r = errno == EEXIST ? 0 : -errno;
 	if (r < 0)
-		message_format(ret_error, "key file %s: cannot write it: %s", path, strerror(-r));
+		message_format(ret_error, "key file %s: cannot write its %zu bytes: %s%s", path, sizeof(key),
+			       strerror(-r), place_remedy(r));
 	sodium_memzero(key, sizeof(key));
 	close(fd);
 	unlink(beside);
@@ -100,10 +102,16 @@ load_key(struct local_state *local, const char *socket, char **ret_error)
 	return r < 0 ? message_set(ret_error, r, "%s", why) : 0;
 }
 
+static const char *
+arena_dir(const struct config *config)
+{
+	return config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR;
+}
+
 static int
 open_place(struct local_state *local, const struct config *config, char **ret_error)
 {
-	const char *dir = config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR;
+	const char *dir = arena_dir(config);
 	struct arena_means means = {0};
 	uint64_t budget;
 
@@ -135,8 +143,7 @@ note_arena(const struct local_state *local, const struct config *config)
 	_cleanup_(message_freep) char *path = NULL;
 	int r = -ENOMEM;
 
-	if (asprintf(&path, "%s/%s", config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR,
-		     local->arena.name) >= 0)
+	if (asprintf(&path, "%s/%s", arena_dir(config), local->arena.name) >= 0)
 		r = lock_note_arena(&local->lock, path, local->arena.header->incarnation);
 	else
 		path = NULL;
@@ -146,16 +153,23 @@ note_arena(const struct local_state *local, const struct config *config)
 			    strerror(-r));
 }
 
+static void
+look_at_means(const struct local_state *local, struct arena_means *means)
+{
+	struct arena_stats stats;
+
+	arena_stats(&local->arena, &stats);
+	means->present = stats.present_bytes;
+	arena_means_look(means, local->arena.fd);
+}
+
 bool
 local_state_fit_budget(struct local_state *local, uint64_t configured)
 {
 	struct arena_means means = { .configured = configured };
 	uint64_t before = arena_budget(&local->arena), now;
-	struct arena_stats stats;
 
-	arena_stats(&local->arena, &stats);
-	means.present = stats.present_bytes;
-	arena_means_look(&means, local->arena.fd);
+	look_at_means(local, &means);
 	if (means.system != local->system_bytes)
 		log_info("the file system of the arena has another size: %" PRIu64 " MiB, it was %" PRIu64,
 			 means.system >> 20, local->system_bytes >> 20);
@@ -181,6 +195,34 @@ drop_unwanted(struct local_state *local, const struct config *config)
 	store_drop_unwanted(local->store, wanted);
 }
 
+/* A new arena finds no room, not even after all others that may go are gone. */
+static int
+refuse_without_room(const struct local_state *local, const struct config *config, char **ret_error)
+{
+	struct arena_means means = {.configured = config->arena_max_bytes};
+	char limit[512];
+
+	arena_means_look(&means, local->place.directory);
+	arena_budget_explain(&means, arena_dir(config), limit, sizeof(limit));
+	return message_set(ret_error, -ENOSPC,
+			   "cannot create the arena %s/%s.%" PRIu64 " with %u KiB: %s; %s", arena_dir(config),
+			   config->arena_name, local->adoption.generation,
+			   (unsigned)(HEADER_BYTES + ARENA_RESERVE) / 1024, strerror(ENOSPC), limit);
+}
+
+void
+local_state_explain_budget(const struct local_state *local, const struct config *config, char *text,
+			   size_t size)
+{
+	struct arena_means means = {.configured = config->arena_max_bytes};
+	char limit[512];
+
+	look_at_means(local, &means);
+	arena_budget_explain(&means, arena_dir(config), limit, sizeof(limit));
+	snprintf(text, size, "cannot grow the arena %s/%s beyond %" PRIu64 " MiB: %s", arena_dir(config),
+		 local->arena.name, means.present >> 20, limit);
+}
+
 static int
 open_store(struct local_state *local, const struct config *config, char **ret_error)
 {
@@ -188,6 +230,8 @@ open_store(struct local_state *local, const struct config *config, char **ret_er
 	int r;
 
 	r = generation_adopt(&local->place, &local->arena, &intern, &local->adoption);
+	if (r == -ENOSPC)
+		return refuse_without_room(local, config, ret_error);
 	if (r < 0)
 		return message_set(ret_error, r, "%s", local->adoption.message);
 	local->has_arena = true;
@@ -273,7 +317,7 @@ local_state_warn_of_disk(const struct local_state *local, const struct config *c
 	if (name)
 		log_warning("%s is on %s, not on a tmpfs: the kernel writes the arena's pages to disk; "
 			    "choose a tmpfs directory with --arena-dir (arena.dir)",
-			    config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR, name);
+			    arena_dir(config), name);
 }
 
 int

@@ -56,6 +56,13 @@ int local_state_open(struct local_state *local, const struct config *config, str
 bool local_state_fit_budget(struct local_state *local, uint64_t configured);
 
 /*
+ * Why the arena cannot grow, and what to do: "cannot grow the arena /dev/shm/informer.1 beyond 63 MiB:
+ * /dev/shm has …". After local_state_open().
+ */
+void local_state_explain_budget(const struct local_state *local, const struct config *config, char *text,
+				size_t size);
+
+/*
  * Called with each heartbeat: free the generation that ours replaced when nobody reads there. After
  * patience_ns its readers are revoked. Logs.
  */

@@ -16,6 +16,7 @@
 
 #include "shm-layout/lock_note.h"
 #include "writer/base/message.h"
+#include "writer/base/place_remedy.h"
 
 /* Make the missing directories of path. */
 static int
@@ -132,8 +133,8 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 		return r;
 	fd = open_lock(path);
 	if (fd < 0)
-		return message_set(ret_error, -errno, "cannot open the lock file %s: %s", path,
-				   strerror(errno));
+		return message_set(ret_error, -errno, "cannot open the lock file %s: %s%s", path,
+				   strerror(errno), place_remedy(-errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return message_set(ret_error, -EINVAL, "%s is no regular file: remove it", path);
@@ -146,7 +147,8 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 	}
 	r = note_holder(fd);
 	if (r < 0) {
-		r = message_set(ret_error, r, "cannot write to %s: %s", path, strerror(-r));
+		r = message_set(ret_error, r, "cannot write to the lock file %s: %s%s", path, strerror(-r),
+				place_remedy(r));
 		close(fd);
 		return r;
 	}

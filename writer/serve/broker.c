@@ -16,6 +16,7 @@
 
 #include "writer/serve/broker_internal.h"
 #include "writer/base/message.h"
+#include "writer/base/place_remedy.h"
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
@@ -39,8 +40,8 @@ remove_stale(const char *path, char **ret_error)
 				   "--socket",
 				   path);
 	if (unlink(path) < 0 && errno != ENOENT)
-		return message_set(ret_error, -errno, "cannot replace the old socket %s: %s", path,
-				   strerror(errno));
+		return message_set(ret_error, -errno, "cannot replace the old socket %s: %s%s", path,
+				   strerror(errno), place_remedy(-errno));
 	return 0;
 }
 
@@ -111,8 +112,8 @@ open_socket(struct broker *b, char **ret_error)
 		return r;
 	b->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (b->fd < 0 || bind(b->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		return message_set(ret_error, -errno, "cannot make the socket %s: %s", b->path,
-				   strerror(errno));
+		return message_set(ret_error, -errno, "cannot make the socket %s: %s%s", b->path,
+				   strerror(errno), place_remedy(-errno));
 	/* No process can connect before listen(), so none meets the mode that the umask gave. */
 	r = begin_to_listen(b);
 	return r < 0 ? message_set(ret_error, r, "cannot listen on %s: %s", b->path, strerror(-r)) : 0;

@@ -74,6 +74,39 @@ TEST_CASE(no_more_than_there_is)
 	assert_int_equal(arena_budget_now(&m), 35 * MIB);
 }
 
+static void
+assert_explained(const struct arena_means *m, const char *expected)
+{
+	char text[512];
+
+	arena_budget_explain(m, "/dev/shm", text, sizeof(text));
+	if (!strstr(text, expected))
+		fail_msg("'%s' is not in '%s'", expected, text);
+}
+
+/* The message names the limit that counts, its size, and what to change. */
+TEST_CASE(the_limit_that_counts_is_explained)
+{
+	struct arena_means m = {.system = 64 * MIB,
+				.system_left = 64 * MIB,
+				.memory = 1000 * MIB,
+				.group_left = UINT64_MAX};
+
+	assert_explained(&m, "/dev/shm has 64 MiB, 64 MiB of it free: mount it larger "
+			     "(mount -o remount,size=SIZE /dev/shm)");
+	m.configured = 32 * MIB;
+	assert_explained(&m, "arena.maxBytes (--arena-max) is 32 MiB: raise it");
+	m.system_left = MIB / 2;
+	assert_explained(&m, "/dev/shm has 64 MiB, 512 KiB of it free");
+	m.group_left = ARENA_PAGES_GROUP_RESERVE;
+	m.system_left = MIB;
+	assert_explained(&m, "the memory cgroup leaves 8 MiB, of which 8 MiB are kept free: raise");
+	m = (struct arena_means){.memory = 1000 * MIB, .group_left = UINT64_MAX};
+	assert_explained(&m, "half of the memory at most, 500 MiB: set a larger arena.maxBytes");
+	m.configured = 2 * ARENA_BYTES_LIMIT;
+	assert_explained(&m, "no arena has more than 32768 MiB");
+}
+
 /* Addresses are several times the memory, as far as refs reach. */
 TEST_CASE(there_is_more_address_space_than_memory)
 {
