@@ -45,6 +45,20 @@ said_of_disk() { timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig"
 said_of_disk /proc/self/fd | grep -q '^informerd: /proc/self/fd is on .*, not on a tmpfs: .*--arena-dir' || fail "nothing is said of a directory that is no tmpfs"
 said_of_disk /dev/shm | grep 'not on a tmpfs' && fail "/dev/shm is no tmpfs"
 
+# without the server: what needs none is checked, and nothing is asked or made
+good() { timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$T/new.sock" --arena-dir /dev/shm "$@" --check-config 2>&1; }
+asked() { curl -s "$url/sim/log" | wc -l; }
+before=$(asked)
+[ "$before" -gt 0 ] || fail "the server notes no requests"
+[ "$(good --resource pods --resource podz)" = "the configuration is good: 2 resources of $url, which was not asked" ] ||
+	fail "--check-config: $(good --resource pods --resource podz)"
+[ "$(asked)" = "$before" ] || fail "--check-config asks the server: $(curl -s "$url/sim/log")"
+[ ! -e "$T/new.sock.lock" ] || fail "--check-config takes the lock"
+refused 2 ":1:19: '10': say the unit" --socket "$S" --resource pods --check-config --config /dev/stdin <<<'arena: {maxBytes: 10}'
+refused 2 "'10': say the unit, such as 10Mi" --socket "$S" --resource pods --check-config --arena-max 10
+refused 2 'no/such/kubeconfig' --socket "$S" --resource pods --check-config --kubeconfig /no/such/kubeconfig
+refused 2 'no/such/dir' --socket "$S" --resource pods --check-config --arena-dir /no/such/dir
+
 # a second writer on the same socket is refused, and the first one does not notice
 start_daemon --resource pods
 wait_ready

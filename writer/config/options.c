@@ -211,6 +211,10 @@ static const struct flag flags[] = {
 	 "look at configuration and API server as a start does, say what is wrong, and exit: 0 nothing,\n"
 	 "2 something, 3 the API server does not answer",
 	 ON(check)},
+	{"check-config", 0, NULL,
+	 "look at flags, files and the arena's directory alone, without the API server, say what is\n"
+	 "wrong, and exit: 0 nothing, 2 something",
+	 ON(check_config)},
 	{"metrics-address", 0, "ADDRESS",
 	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
 	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",
@@ -264,6 +268,7 @@ options_parse(int argc, char *const *argv, struct options *ret_options, char **r
 		options_done(&options);
 		return r;
 	}
+	options.check |= options.check_config;
 	*ret_options = options;
 	return 0;
 }

@@ -16,6 +16,7 @@ struct options {
 	struct config flags;    /* values from flags; unset fields are zero, log_level -1 */
 	bool standby;		/* wait until the informerd that serves the socket ends */
 	bool check;             /* check the configuration and exit */
+	bool check_config;	/* the same without the API server; check is set, too */
 	bool help, version;	/* print and exit 0 */
 	char **arguments;       /* the original command line, ended by NULL; includes secrets */
 };

@@ -384,7 +384,7 @@ daemon_run(const struct options *options, int text, struct config *config)
 		log_debug("told to end before it began"); /* d->exit_code is set */
 	} else if (r < 0) {
 		log_error("%s", error ? error : strerror(-r));
-		d->exit_code = DAEMON_RUNTIME;
+		d->exit_code = options->check_config ? DAEMON_USAGE : DAEMON_RUNTIME;
 	} else if (!d->stopping) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the daemon the writer: it inherits the lock, takes it, or waits for it. --check ends here. Meanwhile
- * the loop runs for signals and discovery.
+ * Makes the daemon the writer: it inherits the lock, takes it, or waits for it. --check and --check-config
+ * end here. Meanwhile the loop runs for signals and discovery.
  *
  *	restarted     the lock is inherited (restart.h)
  *	free          the lock is taken
@@ -41,21 +41,31 @@ daemon_wait_some(struct daemon *d, unsigned ms)
 
 /* ---- --check --------------------------------------------------------------------- */
 
+static void
+say_good(struct daemon *d, const char *what_else)
+{
+	printf("the configuration is good: %zu resource%s of %s%s\n", d->config->n_resources,
+	       d->config->n_resources == 1 ? "" : "s", d->kube.server, what_else);
+	daemon_stop(d, fflush(stdout) == 0 ? DAEMON_OK : DAEMON_RUNTIME);
+}
+
 /* Always returns -ECANCELED; errors are logged and the exit code is set. */
 static int
 check(struct daemon *d)
 {
 	uint64_t end = time_ns(CLOCK_MONOTONIC) + CHECK_MS * 1000000ull;
 
+	if (d->options->check_config) {
+		say_good(d, ", which was not asked");
+		return -ECANCELED;
+	}
 	daemon_discover(d);
 	while (!d->stopping && !d->names_known && !d->discovery_error && time_ns(CLOCK_MONOTONIC) < end)
 		daemon_wait_some(d, LOCK_LOOK_MS);
 	if (d->stopping)
 		return -ECANCELED;
 	if (d->names_known) {
-		printf("the configuration is good: %zu resource%s of %s\n", d->config->n_resources,
-		       d->config->n_resources == 1 ? "" : "s", d->kube.server);
-		daemon_stop(d, fflush(stdout) == 0 ? DAEMON_OK : DAEMON_RUNTIME);
+		say_good(d, "");
 	} else {
 		log_error("the API server does not say what the resources' names mean: %s",
 			  d->discovery_error ? d->discovery_error : "it does not answer");

@@ -96,7 +96,7 @@ TEST_CASE(the_command_line_is_kept)
 	struct options options;
 
 	assert_int_equal(options_parse(count(argv), argv, &options, NULL), 0);
-	assert_true(options.standby && options.check);
+	assert_true(options.standby && options.check && !options.check_config);
 	for (int i = 0; i < count(argv); i++) {
 		assert_string_equal(options.arguments[i], argv[i]);
 		assert_ptr_not_equal(options.arguments[i], argv[i]);
