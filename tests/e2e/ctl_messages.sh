@@ -74,11 +74,11 @@ for command in get stat wait verify; do expect 0 "usage: informerctl $command" "
 
 # no daemon
 for command in 'get po' stat verify; do
-	expect 2 "cannot connect to $S.*is informerd running" $command
-	expect 2 "start it: +informerd --resource pods --socket $S" $command
+	expect 2 "cannot connect to $S.*is informerd running" $command --start-timeout 0
+	expect 2 "start it: +informerd --resource pods --socket $S" $command --start-timeout 0
 done
-expect 2 "cannot connect to $T/other" get po --socket "$T/other"
-expect 2 "cannot connect to $T/other" --socket "$T/other" get po
+expect 2 "cannot connect to $T/other" get po --start-timeout 0 --socket "$T/other"
+expect 2 "cannot connect to $T/other" --socket "$T/other" get po --start-timeout 0
 expect 2 'too long' get po --socket "/$(printf 'x%.0s' $(seq 200))"
 expect 1 'timed out waiting for all resources' wait --for=synced --timeout=100ms
 

@@ -12,6 +12,8 @@
 
 #include "tools/informerctl/kubectl_words.h"
 
+#define START_MS 3000
+
 int
 cli_fail(const char *format, ...)
 {
@@ -43,6 +45,7 @@ cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_a
 	int r;
 
 	snprintf(see, sizeof(see), "informerctl %s --help", command->name);
+	args->start_ms = START_MS;
 	args->items = calloc((size_t)argc + 1, sizeof(*args->items));
 	if (!args->items)
 		return cli_fail("%s", strerror(ENOMEM));
@@ -105,4 +108,12 @@ cli_duration(const char *text, int *ret_ms)
 			return false;
 	*ret_ms = negative ? -1 : ms > 2e9 ? 2000000000 : (int)ms;
 	return true;
+}
+
+int
+cli_take_duration(void *at, const char *value, char **ret_error)
+{
+	return cli_duration(value, at)
+		       ? 0
+		       : flag_fail(ret_error, "%s is no time; write 500ms, 30s, 2m or 1h30m", value);
 }

@@ -40,6 +40,7 @@ struct cli_args {
 	const char **items; /* non-flag arguments; free() */
 	size_t count;
 	const char *socket; /* or NULL */
+	int start_ms;       /* --start-timeout; negative: no limit */
 	bool help;
 };
 
@@ -50,6 +51,13 @@ struct cli_args {
 	 FLAG_TEXT(struct cli_args, socket)},                                                                \
 	{                                                                                                    \
 		"help", 'h', NULL, "print this", FLAG_ON(struct cli_args, help)                              \
+	}
+/* Of commands that begin with cli_begin() or cli_ask(): before CLI_FLAGS. */
+#define CLI_START_FLAG(lists)                                                                                \
+	{                                                                                                    \
+		"start-timeout", 0, "TIME",                                                                  \
+			"how long to wait for an informerd that starts" lists " (default: 3s; 0: not)",      \
+			cli_take_duration, offsetof(struct cli_args, start_ms), false                        \
 	}
 
 /*
@@ -65,12 +73,21 @@ cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_a
 struct informer *
 cli_attach(const struct cli_args *args, unsigned flags);
 
-/* The daemon's report (informer_stat_json()). Returns -1 with it, else the exit code, after a message. */
+/* flag_take: a duration as cli_duration() reads it, to an int of milliseconds. */
+flag_take cli_take_duration;
+
+/*
+ * The daemon's report (informer_stat_json()). While no daemon listens, wait up to args->start_ms.
+ *
+ * Returns -1 with it, else the exit code, after a message
+ */
 int
 cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size_t *ret_length);
 
 /*
- * Begin a snapshot. If the daemon has not published its first arena, wait up to 5 s.
+ * Begin a snapshot. If no daemon runs, wait up to args->start_ms for one; if a daemon runs and has not
+ * published its first arena, wait up to 5 s, or args->start_ms if that is longer. A wait of more than 0.3 s
+ * is announced on stderr.
  *
  * Returns -1 with a snapshot, else the exit code, after a message that says what to do.
  */
@@ -87,6 +104,15 @@ cli_begin(struct informer *inf, const struct cli_args *args, struct informer_sna
  */
 int cli_resource(struct informer *inf, const char *name, int ms, struct informer_snapshot *snap,
 		 struct informer_resource **ret_resource, struct informer_resource_info *ret_info);
+
+/*
+ * Wait until the resource's first list is in, at most ms (negative: no limit), and renew the snapshot, which
+ * says whether it is in. A wait of more than 0.3 s is announced on stderr.
+ *
+ * Returns -1, else the exit code, after a message and without a snapshot
+ */
+int cli_wait_synced(struct informer *inf, const struct cli_args *args, const char *name, int ms,
+		    struct informer_snapshot *snap);
 
 /* Print what INFORMER_E_NOT_READY waits for, and why. Returns EXIT_CONDITION. */
 int cli_fail_not_known(struct informer *inf, const char *name);

@@ -155,6 +155,7 @@ static const struct flag flags[] = {
 	{"count", 0, "N", "end after N lines", FLAG_TEXT(struct request, count)},
 	{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)",
 	 FLAG_TEXT(struct request, timeout)},
+	CLI_START_FLAG(""),
 	CLI_FLAGS,
 };
 

@@ -143,6 +143,7 @@ static const struct flag flags[] = {
 	 FLAG_TEXT(struct request, get.sort_by)},
 	{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)",
 	 FLAG_TEXT(struct request, get.timeout)},
+	CLI_START_FLAG(", and for first lists"),
 	CLI_FLAGS,
 };
 

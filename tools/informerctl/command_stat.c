@@ -465,6 +465,7 @@ static const struct flag flags[] = {
 	 FLAG_TEXT(struct request, output)},
 	{"watch", 'w', NULL, "again each second; while informerd is gone, what its arena still tells",
 	 FLAG_ON(struct request, watch)},
+	CLI_START_FLAG(""),
 	CLI_FLAGS,
 };
 

@@ -57,7 +57,7 @@ verify(const struct informer_snapshot *snap, struct text *out)
 	return r < 0 ? EXIT_CONDITION : EXIT_SUCCESS;
 }
 
-static const struct flag flags[] = {CLI_FLAGS};
+static const struct flag flags[] = {CLI_START_FLAG(""), CLI_FLAGS};
 
 static int
 run(const struct cli_command *command, int argc, char **argv)

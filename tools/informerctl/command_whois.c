@@ -350,6 +350,7 @@ struct request {
 static const struct flag flags[] = {
 	{"output", 'o', "FORMAT", "table (default), wide, or json: a line for each",
 	 FLAG_TEXT(struct request, output)},
+	CLI_START_FLAG(", and for the list of pods"),
 	CLI_FLAGS,
 };
 
@@ -366,21 +367,33 @@ read_output(const char *text, enum output *ret)
 	return false;
 }
 
+/* Find pods, and wait for their first list. May renew the snapshot. Returns -1, or the exit code. */
+static int
+open_pods(struct informer *inf, const struct cli_args *args, struct informer_snapshot *snap,
+	  struct informer_resource **ret_pods)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	int r = cli_resource(inf, "pods", 5000, snap, ret_pods, &info);
+
+	if (r == INFORMER_E_NOT_READY)
+		return cli_fail_not_known(inf, "pods");
+	if (r < 0)
+		return cli_fail_code(r, "pods");
+	return info.synced ? -1 : cli_wait_synced(inf, args, "pods", args->start_ms, snap);
+}
+
 static int
 ask_daemon(const struct request *request, enum output output, struct text *out)
 {
 	struct informer *inf = cli_attach(&request->args, INFORMER_ORPHAN);
-	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_snapshot snap = {0};
 	struct informer_resource *pods;
 	int r = inf ? cli_begin(inf, &request->args, &snap) : EXIT_USAGE;
 
-	if (r < 0) {
-		r = cli_resource(inf, "pods", 5000, &snap, &pods, &info);
-		r = r == INFORMER_E_NOT_READY ? cli_fail_not_known(inf, "pods")
-		    : r < 0                   ? cli_fail_code(r, "pods")
-					      : answer_all(&snap, pods, &request->args, output, out);
-	}
+	if (r < 0)
+		r = open_pods(inf, &request->args, &snap, &pods);
+	if (r < 0)
+		r = answer_all(&snap, pods, &request->args, output, out);
 	informer_end(&snap);
 	informer_detach(inf);
 	return r;

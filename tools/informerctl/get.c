@@ -204,8 +204,6 @@ get_prepare(struct get *get)
 	get_resolve_workload(get);
 	if (r < 0)
 		r = compile_fields(get);
-	if (r < 0)
-		r = get_expand_all(get);
 	for (size_t i = 0; i < get->target_count && r < 0; i++)
 		r = get_open_target(get, &get->targets[i]);
 	return r;
@@ -273,7 +271,9 @@ get_run(struct get *get)
 	if (r >= 0)
 		return r;
 	get_warn_stale(get);
-	r = get_wait_on_demand(get);
+	r = get_expand_all(get);
+	if (r < 0)
+		r = get_wait_synced(get);
 	if (r < 0)
 		r = get_prepare(get);
 	if (r < 0)

@@ -109,12 +109,12 @@ int get_parse_targets(struct get *get, const struct cli_args *args);
 int
 get_expand_all(struct get *get);
 /*
- * Wait until each target is known and listed, up to 5 s for each step: an on-demand resource is listed at its
- * first use, and a configured one is known when the API server has answered. May replace get->snap. Returns
- * -1, or the exit code.
+ * Wait until each target is known and listed. A configured resource is known when the API server has
+ * answered: up to 5 s. Its list: up to args->start_ms; 5 s if it was not known, or if it is on demand and so
+ * listed at its first use. May replace get->snap. Returns -1, or the exit code.
  */
 int
-get_wait_on_demand(struct get *get);
+get_wait_synced(struct get *get);
 /* Print which indexes exist. Returns the exit code. */
 int
 get_fail_no_index(struct get *get, const struct get_target *target);

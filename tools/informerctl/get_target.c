@@ -254,29 +254,26 @@ get_expand_all(struct get *get)
 }
 
 int
-get_wait_on_demand(struct get *get)
+get_wait_synced(struct get *get)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_resource *resource;
-	bool waited = false;
+	int r, result = -1;
 
-	for (size_t i = 0; i < get->target_count; i++) {
+	for (size_t i = 0; i < get->target_count && result < 0; i++) {
 		const char *name = get->targets[i].resource_name;
+		int ms = get->args->start_ms;
 
-		int r = cli_resource(get->inf, name, 0, &get->snap, &resource, &info);
-		bool unknown = r == INFORMER_E_NOT_READY;
-
-		if (unknown)
-			r = cli_resource(get->inf, name, SYNC_TIMEOUT_MS, &get->snap, &resource, &info);
-		if (r == 0 && (unknown || info.on_demand) && !info.synced) {
-			informer_wait_synced(get->inf, name, SYNC_TIMEOUT_MS);
-			waited = true;
+		r = cli_resource(get->inf, name, 0, &get->snap, &resource, &info);
+		if (r == INFORMER_E_NOT_READY) {
+			ms = SYNC_TIMEOUT_MS;
+			r = cli_resource(get->inf, name, ms, &get->snap, &resource, &info);
 		}
+		if (r == 0 && !info.synced)
+			result = cli_wait_synced(get->inf, get->args, name,
+						 info.on_demand ? SYNC_TIMEOUT_MS : ms, &get->snap);
 	}
-	if (!waited)
-		return -1;
-	informer_end(&get->snap);
-	return cli_begin(get->inf, get->args, &get->snap);
+	return result;
 }
 
 /* "pods", "deployments.apps". */

@@ -16,7 +16,8 @@
 #include "tools/printer/text.h"
 
 #define SYSTEM_SOCKET "/run/informer/informer.sock"
-#define START_MS 5000
+#define PUBLISH_MS 5000 /* for the first arena of a daemon that runs */
+#define SAY_MS 300      /* waits that take longer are announced */
 #define ASK_MS 2000
 
 const char *
@@ -127,23 +128,74 @@ explain(struct informer *inf, const struct cli_args *args, int r, const char *de
 	}
 }
 
+static bool
+is_absent(int failure)
+{
+	return failure == -ENOENT || failure == -ECONNREFUSED;
+}
+
+/* A wait for informerd. begin_ms: since when. */
+struct start_wait {
+	struct informer *inf;
+	uint64_t begin_ms;
+	bool said;
+};
+
+/*
+ * How long to poll before the next look, in ms: `limit_ms` (negative: none) ends the wait, the announcement
+ * is due at SAY_MS. 0: the time is over.
+ */
+static int
+start_wait_left(struct start_wait *wait, int limit_ms)
+{
+	uint64_t past = time_ms() - wait->begin_ms;
+
+	if (limit_ms >= 0 && past >= (uint64_t)limit_ms)
+		return 0;
+	if (!wait->said && past >= SAY_MS) {
+		cli_fail("waiting for informerd at %s ...", cli_socket(wait->inf));
+		wait->said = true;
+	}
+	if (!wait->said && (limit_ms < 0 || limit_ms > SAY_MS))
+		return (int)(SAY_MS - past);
+	return limit_ms < 0 ? -1 : (int)((uint64_t)limit_ms - past);
+}
+
+/* Sleep until there is news of the connection, at most ms. */
+static void
+await_news(struct informer *inf, int ms)
+{
+	struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+
+	poll(&news, 1, ms);
+	informer_dispatch(inf);
+}
+
 int
 cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size_t *ret_length)
 {
-	int r = informer_stat_json(inf, ASK_MS, ret_text, ret_length);
+	struct start_wait wait = {.inf = inf, .begin_ms = time_ms()};
 	char detail[512];
+	int r, left;
 
+	while (is_absent(r = informer_stat_json(inf, ASK_MS, ret_text, ret_length)) &&
+	       (left = start_wait_left(&wait, args->start_ms)) != 0)
+		await_news(inf, left);
 	if (r == 0)
 		return -1;
 	informer_error_text(r, detail, sizeof(detail));
 	return explain(inf, args, r, detail);
 }
 
-/* Whether a failure is temporary: no answer yet, or the daemon is not ready. */
-static bool
-may_pass(int failure)
+/* How long a failure may last: 0 if it is final. */
+static int
+start_limit(const struct cli_args *args, int failure)
 {
-	return failure == 0 || failure == INFORMER_E_NOT_READY || failure == -ETIMEDOUT;
+	if (is_absent(failure))
+		return args->start_ms;
+	if (failure != 0 && failure != INFORMER_E_NOT_READY && failure != -ETIMEDOUT)
+		return 0;
+	return args->start_ms < 0 || args->start_ms > PUBLISH_MS ? args->start_ms : PUBLISH_MS;
 }
 
 /* Wait for the first commit while the failure is temporary. -1 with a snapshot, or the exit code. */
@@ -151,22 +203,19 @@ static int
 begin_late(struct informer *inf, const struct cli_args *args, struct informer_snapshot *ret_snapshot)
 {
 	struct informer_status status = {.size = sizeof(status)};
-	uint64_t end = time_ms() + START_MS, now;
-	int r = INFORMER_E_NOT_READY;
+	struct start_wait wait = {.inf = inf, .begin_ms = time_ms()};
+	int r = INFORMER_E_NOT_READY, left;
 
-	while (r == INFORMER_E_NOT_READY && (now = time_ms()) < end) {
-		struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
-
+	while (r == INFORMER_E_NOT_READY) {
 		informer_status(inf, &status);
-		if (!may_pass(status.failure))
+		left = start_wait_left(&wait, start_limit(args, status.failure));
+		if (left == 0)
 			break;
-		poll(&news, 1, (int)(end - now));
-		informer_dispatch(inf);
+		await_news(inf, left);
 		r = informer_begin(inf, ret_snapshot);
 	}
 	if (r != INFORMER_E_NOT_READY)
 		return r == 0 ? -1 : cli_fail_code(r, "cannot read the arena");
-	informer_status(inf, &status);
 	if (status.failure == 0 || status.failure == INFORMER_E_NOT_READY)
 		return cli_fail("informerd runs, but has published nothing yet%s%s\n"
 				"see informerctl stat; wait with informerctl wait --for=synced",
@@ -255,6 +304,20 @@ cli_resource(struct informer *inf, const char *name, int ms, struct informer_sna
 			return r;
 	}
 	return r;
+}
+
+int
+cli_wait_synced(struct informer *inf, const struct cli_args *args, const char *name, int ms,
+		struct informer_snapshot *snap)
+{
+	int quiet = ms >= 0 && ms < SAY_MS ? ms : SAY_MS;
+
+	informer_end(snap);
+	if (informer_wait_synced(inf, name, quiet) == -ETIMEDOUT && quiet != ms) {
+		cli_fail("%s: waiting for the first list ...", name);
+		informer_wait_synced(inf, name, ms < 0 ? -1 : ms - quiet);
+	}
+	return cli_begin(inf, args, snap);
 }
 
 int

@@ -12,7 +12,7 @@
 #
 # It needs informerctl and jq. netdata calls it with a cgroup's path and its name in charts, and reads a line: k8s_NAME
 # LABEL="VALUE",... Exit code 2: netdata asks again. Other cgroups go to netdata's own script, $NETDATA_CGROUP_NAME.
-named=$(informerctl whois -o json "$1" 2>/dev/null | jq -r '
+named=$(informerctl whois --start-timeout 0 -o json "$1" 2>/dev/null | jq -r '
 	def pair(name; value): value | values | "k8s_\(name)=\"\(.)\"";
 	# a container that the kubelet has not reported yet is not named after its Pod alone
 	if .container or (.who | test("[0-9a-f]{64}") | not) then
