@@ -88,7 +88,8 @@ start_sim --nodes 2 --pods-per-node 5
 start_daemon --resource 'pods?namespace=kube-system' --resource nodes
 wait "$waiter" || fail "wait did not see the daemon come: $(cat "$T/wait.err")"
 expect 0 '' wait --for=synced po nodes --timeout="${PATIENCE}s"
-expect 1 "does not cache 'secrets' \(add it: informerd --resource secrets" wait --for=synced secrets --timeout=100ms
+expect 1 "^informerctl: waiting: informerd does not cache 'ns' \(add it: informerd --resource namespaces \.\.\.\)" wait --for=synced ns --timeout=100ms
+expect 1 "does not cache 'secrets' \(add it: allowSecrets: true in" wait --for=synced secrets --timeout=100ms
 
 # what was written is waited for by its version; what never was times out
 rv=$(curl -s -X POST -H 'Content-Type: application/json' "$url/api/v1/nodes" -d '{"kind":"Node","apiVersion":"v1","metadata":{"name":"fresh"}}' | jq -r .metadata.resourceVersion)
@@ -99,6 +100,14 @@ expect 1 "timed out waiting for nodes: it has not got to resourceVersion 9$rv" w
 # typos and what does not exist
 expect 2 "does not cache 'podz'; did you mean pods\?" get podz
 expect 2 "to add it: informerd --resource configmaps" get configmaps
+for command in get changes; do
+	expect 2 "does not cache 'ns' \(namespaces\); it caches: pods, nodes$" $command ns
+	expect 2 "^to add it: informerd --resource namespaces" $command ns
+	expect 2 "does not cache 'widgets'; it caches: pods, nodes$" $command widgets
+done
+expect 2 "^to add it: informerd --resource deployments.apps" get deploy
+expect 2 "^to add it: informerd --resource services" get service
+expect 2 "^to add it: allowSecrets: true in a configuration file, then informerd --config FILE --resource secrets" get secrets
 expect 2 "no index 'nodename'; they have: .*nodeName" get po --index nodename=x
 expect 2 "^informerctl: -l a in \(" get po -l 'a in ('
 expect 1 '^Error from server \(NotFound\): pods "nope" not found$' get po nope -n kube-system

@@ -136,8 +136,4 @@ cli_finish(struct text *out);
 bool
 cli_duration(const char *text, int *ret_ms);
 
-/* The snapshot's resource name nearest to `name`; NULL: none is near. Valid until the next call. */
-const char *
-cli_nearest_resource(const struct informer_snapshot *snap, const char *name);
-
 #endif

@@ -11,6 +11,7 @@
 #include "tools/change/change.h"
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/follow.h"
+#include "tools/informerctl/missing_resource.h"
 
 /*
  * told: a line was written. object, old: reusable memory for their JSON. left: lines still to write; 0: no
@@ -108,10 +109,7 @@ check_resource(struct informer *inf, const struct cli_args *args, const char *re
 	if (r == INFORMER_E_NOT_READY) {
 		r = cli_fail_not_known(inf, resource);
 	} else if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL) {
-		const char *near = cli_nearest_resource(&snap, resource);
-
-		r = cli_fail("informerd does not cache '%s'%s%s%s; informerctl stat lists what it caches",
-			     resource, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		r = missing_resource_fail(&snap, resource);
 	} else if (r < 0) {
 		r = cli_fail_code(r, resource);
 	} else {

@@ -16,6 +16,7 @@
 #include <cjson/cJSON.h>
 
 #include "tools/informerctl/cli.h"
+#include "tools/informerctl/missing_resource.h"
 #include "tools/informerctl/wait_objects.h"
 #include "tools/printer/text.h"
 
@@ -170,9 +171,12 @@ is_unknown(struct informer *inf, const char *resource)
 static void
 describe_missing(const struct waiting *w, const char *resource, struct text *line)
 {
-	if (resource && is_unknown(w->inf, resource))
-		text_addf(line, "informerd does not cache '%s' (add it: informerd --resource %s ...)",
-			  resource, resource);
+	char remedy[512];
+
+	if (resource && is_unknown(w->inf, resource)) {
+		missing_resource_remedy(resource, remedy, sizeof(remedy));
+		text_addf(line, "informerd does not cache '%s' (add it: %s)", resource, remedy);
+	}
 	describe_all(w, resource, line);
 	if (line->length == 0 && w->version)
 		text_addf(line,
@@ -217,6 +221,8 @@ wait_once(const struct waiting *w, const char *resource, int ms)
 static int
 wait_for(struct waiting *w, const char *resource)
 {
+	if (resource && is_unknown(w->inf, resource))
+		say_progress(w, resource);
 	for (;;) {
 		int64_t now = now_ms(), until = w->next_say_ms < w->end_ms ? w->next_say_ms : w->end_ms;
 		int r = wait_once(w, resource, until > now ? (int)(until - now) : 0);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/informerctl/get.h"
+#include "tools/informerctl/missing_resource.h"
 
 #define SYNC_TIMEOUT_MS 5000
 
@@ -63,29 +64,16 @@ add_names(struct text *line, const char *name, size_t length)
 	text_add(line, name, length);
 }
 
+/* Print that nothing of 'all' is cached. Returns EXIT_USAGE. */
 static int
-fail_no_resource(struct get *get, const char *name)
+fail_empty_all(struct get *get)
 {
-	const char *near = cli_nearest_resource(&get->snap, name);
 	struct text line = TEXT_INIT(-1);
 
-	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
-		struct informer_resource_info info = {.size = sizeof(info)};
-
-		if (informer_resource_info_at(&get->snap, i, &info) == 0)
-			add_names(&line, info.resource, info.resource_length);
-	}
-	if (strcmp(name, GET_ALL) == 0)
-		cli_fail("informerd caches nothing of what 'all' stands for (pods, services, "
-			 "deployments.apps, ...); it caches: %s",
-			 line.data ? line.data : "nothing yet");
-	else if (near)
-		cli_fail("informerd does not cache '%s'; did you mean %s? It caches: %s", name, near,
-			 line.data ? line.data : "nothing yet");
-	else
-		cli_fail("informerd does not cache '%s'; it caches: %s\nto add it: informerd --resource %s "
-			 "...",
-			 name, line.data ? line.data : "nothing yet", name);
+	missing_resource_names(&get->snap, &line);
+	cli_fail("informerd caches nothing of what 'all' stands for (pods, services, "
+		 "deployments.apps, ...); it caches: %s",
+		 line.data ? line.data : "");
 	text_done(&line);
 	return EXIT_USAGE;
 }
@@ -164,7 +152,7 @@ get_open_target(struct get *get, struct get_target *target)
 	if (r == INFORMER_E_NOT_READY)
 		return cli_fail_not_known(get->inf, target->resource_name);
 	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL)
-		return fail_no_resource(get, target->resource_name);
+		return missing_resource_fail(&get->snap, target->resource_name);
 	if (r < 0)
 		return cli_fail_code(r, target->resource_name);
 	warn(get, target);
@@ -246,7 +234,7 @@ get_expand_all(struct get *get)
 			return cli_fail("no memory");
 	}
 	if (get->target_count == 0)
-		return get->missed ? cli_fail_not_known(get->inf, GET_ALL) : fail_no_resource(get, GET_ALL);
+		return get->missed ? cli_fail_not_known(get->inf, GET_ALL) : fail_empty_all(get);
 	if (get->missed)
 		cli_fail("informerd still asks the API server what it serves: resources may be missing; "
 			 "informerctl stat says why");

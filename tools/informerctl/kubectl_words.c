@@ -106,6 +106,60 @@ static const struct kubectl_word outputs[] = {
 	{"kyaml", "there is yaml"},
 };
 
+/* Resources of the API server, with the group where the name alone is no core resource's. */
+static const struct {
+	const char *short_name, *singular, *name;
+} resources[] = {
+	{"", "controllerrevision", "controllerrevisions.apps"},
+	{"", "endpointslice", "endpointslices.discovery.k8s.io"},
+	{"", "ingressclass", "ingressclasses.networking.k8s.io"},
+	{"", "job", "jobs.batch"},
+	{"", "lease", "leases.coordination.k8s.io"},
+	{"", "podtemplate", "podtemplates"},
+	{"", "role", "roles.rbac.authorization.k8s.io"},
+	{"", "secret", "secrets"},
+	{"cj", "cronjob", "cronjobs.batch"},
+	{"cm", "configmap", "configmaps"},
+	{"crd", "customresourcedefinition", "customresourcedefinitions.apiextensions.k8s.io"},
+	{"csr", "certificatesigningrequest", "certificatesigningrequests.certificates.k8s.io"},
+	{"deploy", "deployment", "deployments.apps"},
+	{"ds", "daemonset", "daemonsets.apps"},
+	{"ep", "endpoints", "endpoints"},
+	{"ev", "event", "events"},
+	{"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers.autoscaling"},
+	{"ing", "ingress", "ingresses.networking.k8s.io"},
+	{"limits", "limitrange", "limitranges"},
+	{"netpol", "networkpolicy", "networkpolicies.networking.k8s.io"},
+	{"no", "node", "nodes"},
+	{"ns", "namespace", "namespaces"},
+	{"pc", "priorityclass", "priorityclasses.scheduling.k8s.io"},
+	{"pdb", "poddisruptionbudget", "poddisruptionbudgets.policy"},
+	{"po", "pod", "pods"},
+	{"pv", "persistentvolume", "persistentvolumes"},
+	{"pvc", "persistentvolumeclaim", "persistentvolumeclaims"},
+	{"quota", "resourcequota", "resourcequotas"},
+	{"rc", "replicationcontroller", "replicationcontrollers"},
+	{"rs", "replicaset", "replicasets.apps"},
+	{"sa", "serviceaccount", "serviceaccounts"},
+	{"sc", "storageclass", "storageclasses.storage.k8s.io"},
+	{"sts", "statefulset", "statefulsets.apps"},
+	{"svc", "service", "services"},
+};
+
+const char *
+kubectl_word_resource(const char *word)
+{
+	for (size_t i = 0; *word && i < sizeof(resources) / sizeof(*resources); i++) {
+		const char *name = resources[i].name;
+		size_t plural = strcspn(name, ".");
+
+		if (strcmp(word, resources[i].short_name) == 0 || strcmp(word, resources[i].singular) == 0 ||
+		    strcmp(word, name) == 0 || (strlen(word) == plural && memcmp(word, name, plural) == 0))
+			return name;
+	}
+	return NULL;
+}
+
 static const char *
 look_up(const struct kubectl_word *words, size_t count, const char *word)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubectl words: commands, flags and formats of kubectl that informerctl lacks, and what to type instead.
+ * Kubectl words: commands, flags and formats of kubectl that informerctl lacks, and what to type instead; and
+ * the names of the API server's resources.
  *
- * Each function returns a sentence, or NULL if there is none for the word.
+ * Each function returns NULL if the table does not have the word; else a sentence, or a name.
  */
 #ifndef TOOLS_INFORMERCTL_KUBECTL_WORDS_H
 #define TOOLS_INFORMERCTL_KUBECTL_WORDS_H
@@ -16,5 +17,8 @@ kubectl_word_flag(const char *name);
 /* An output format, with what follows its '=': "jsonpath={...}". */
 const char *
 kubectl_word_output(const char *format);
+/* A resource by its short name, singular or plural: "ns" is "namespaces", "deploy" is "deployments.apps". */
+const char *
+kubectl_word_resource(const char *word);
 
 #endif

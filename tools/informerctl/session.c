@@ -12,7 +12,6 @@
 #include <cjson/cJSON.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/flags/nearest.h"
 #include "tools/printer/text.h"
 
 #define SYSTEM_SOCKET "/run/informer/informer.sock"
@@ -328,34 +327,4 @@ cli_finish(struct text *out)
 	if (r == 0 || r == -EPIPE)
 		return 0;
 	return cli_fail("cannot write the output: %s", strerror(-r));
-}
-
-const char *
-cli_nearest_resource(const struct informer_snapshot *snap, const char *name)
-{
-	static char found[256];
-	const char *names[512], *near;
-	char *copies[512];
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < informer_resource_count(snap) && count + 3 < 512; i++) {
-		struct informer_resource_info info = {.size = sizeof(info)};
-		const char *short_name;
-		size_t length;
-
-		if (informer_resource_info_at(snap, i, &info) != 0)
-			continue;
-		copies[count++] = strndup(info.resource, info.resource_length);
-		copies[count++] = strndup(info.singular, info.singular_length);
-		if (informer_resource_short_name(snap, i, 0, &short_name, &length) == 0)
-			copies[count++] = strndup(short_name, length);
-	}
-	for (size_t i = 0; i < count; i++)
-		names[i] = copies[i] ? copies[i] : "";
-	near = nearest(name, names, count);
-	if (near)
-		snprintf(found, sizeof(found), "%s", near);
-	for (size_t i = 0; i < count; i++)
-		free(copies[i]);
-	return near ? found : NULL;
 }
