@@ -9,12 +9,46 @@
 #include <string.h>
 
 #include "tools/informerctl/cli.h"
+#include "tools/informerctl/completion.h"
 #include "tools/informerctl/kubectl_words.h"
 #include "tools/flags/nearest.h"
+#include "tools/printer/text.h"
 
-static const struct cli_command *const commands[] = {&command_get,  &command_changes, &command_stat,
-						     &command_wait, &command_whois,   &command_verify};
+static int
+complete(const struct cli_command *command, int argc, char **argv);
+
+static const struct flag completion_flags[] = {CLI_FLAGS};
+/* Here, because it reads the list of commands. */
+static const struct cli_command command_completion = {
+	.name = "completion",
+	.summary = "a script that completes informerctl in bash or zsh",
+	.usage = "informerctl completion bash|zsh",
+	.details = "In ~/.bashrc or ~/.zshrc: source <(informerctl completion bash), or zsh.\n"
+		   "Resources, names and namespaces come from the cache.",
+	.flags = completion_flags,
+	.flag_count = sizeof(completion_flags) / sizeof(*completion_flags),
+	.run = complete,
+};
+static const struct cli_command *const commands[] = {&command_get,   &command_changes, &command_stat,
+						     &command_wait,  &command_whois,   &command_verify,
+						     &command_completion};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
+
+static int
+complete(const struct cli_command *command, int argc, char **argv)
+{
+	struct text out = TEXT_INIT(1);
+	struct cli_args args = {0};
+	int r = cli_parse(command, argc, argv, &args);
+
+	if (r < 0 && (args.count != 1 || completion_write(commands, COMMAND_COUNT, args.items[0], &out) < 0))
+		r = cli_fail("completion of which shell? informerctl completion bash, or zsh");
+	if (r < 0)
+		r = cli_finish(&out);
+	text_done(&out);
+	free(args.items);
+	return r;
+}
 
 static void
 help(void)
@@ -23,7 +57,7 @@ help(void)
 	     "\n"
 	     "usage: informerctl [--socket PATH] COMMAND [flags]\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n"
 	     "  informerctl get pods -A                  as kubectl prints them, without the API server\n"
 	     "  informerctl get pods -A --index nodeName=node-1\n"
