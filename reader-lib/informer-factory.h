@@ -106,7 +106,8 @@ INFORMER_API int informer_factory_start(struct informer_factory *factory);
  *
  * each        gets each started informer's outcome, and its first requested name; may be NULL
  * timeout_ms  negative: no limit
- * Returns     0; -ETIMEDOUT; INFORMER_E_FORKED; INFORMER_E_BUSY; INFORMER_E_CORRUPT
+ * Returns     0; -ETIMEDOUT; INFORMER_E_NO_RESOURCE (informerd runs and does not cache one of them; at once);
+ *             INFORMER_E_FORKED; INFORMER_E_BUSY; INFORMER_E_CORRUPT
  */
 INFORMER_API int informer_factory_wait_synced(struct informer_factory *factory, int timeout_ms,
 					      void (*each)(void *context, const char *resource, bool synced),

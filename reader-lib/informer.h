@@ -720,6 +720,8 @@ enum informer_by {
 /*
  * timeout_ms  the longest wait; negative: no limit; 0: only look
  * Returns     0, -ETIMEDOUT (informer_error_text() says what is missing, and what the API server refused),
+ *             INFORMER_E_NO_RESOURCE (wait_synced, wait_version: informerd runs and does not cache the
+ *             resource; at once, and informer_error_text() says what it caches),
  *             INFORMER_E_BUSY (63 snapshots are open), INFORMER_E_CORRUPT, -ENOMEM
  * Threads     several may wait at once. Waiters sleep; they do not poll. A signal does not interrupt
  */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "reader-lib/attach/connection.h"
+#include "reader-lib/base/name_list.h"
 #include "reader-lib/events/run.h"
 #include "reader-lib/events/wait.h"
 #include "reader-lib/events/watch_error.h"
@@ -85,11 +86,13 @@ arm(struct informer *inf)
  *
  * met       in a snapshot, 1: it is met; 0: not yet, and *ret_why is what is missing; or negative
  * resource  that the condition is about; NULL: none, or all
+ * must_be_cached  a running informerd that does not cache the resource ends the wait
  */
 struct condition {
 	int (*met)(const struct informer_snapshot *snap, const void *what, const char **ret_why);
 	const void *what;
 	struct informer_resource *resource;
+	bool must_be_cached;
 };
 
 static int
@@ -195,6 +198,34 @@ reached(const struct informer_snapshot *snap, const void *what, const char **ret
 	return r < 0 ? r : snapshot_validate(snapshot_of(snap), all_reached(snapshot_of(snap), b, awaited));
 }
 
+/* Store a sentence for INFORMER_E_NO_RESOURCE. It names what is cached, so it is true of each resource. */
+static int
+not_cached(const struct informer_snapshot *snap)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct name_list names = {0};
+	struct informer_text before = {"", 0};
+
+	for (uint32_t i = 0; i < informer_resource_count(snap); i++) {
+		if (informer_resource_info_at(snap, i, &info) != 0)
+			continue;
+		/* entries for several namespaces or selectors stand side by side */
+		if (info.resource_length != before.length ||
+		    memcmp(info.resource, before.data, before.length) != 0)
+			name_list_add(&names, "", info.resource, info.resource_length);
+		before = (struct informer_text){info.resource, info.resource_length};
+	}
+	return error_set(INFORMER_E_NO_RESOURCE, "informerd does not cache this resource; it caches: %s",
+			 names.length ? names.text : "nothing");
+}
+
+/* Whether informerd runs, as far as this handle knows: another one may cache other resources. */
+static bool
+is_served(const struct informer_snapshot *snap)
+{
+	return !atomic_load_explicit(&snapshot_of(snap)->mapping->lost, memory_order_relaxed);
+}
+
 /* Whether the condition is met now: as met(). */
 static int
 look(struct informer *inf, const struct condition *condition, const char **ret_why)
@@ -206,6 +237,11 @@ look(struct informer *inf, const struct condition *condition, const char **ret_w
 	if (r < 0)
 		return r == INFORMER_E_NOT_READY ? 0 : r;
 	r = condition->met(&snap, condition->what, ret_why);
+	if (r == INFORMER_E_NO_RESOURCE && condition->must_be_cached && is_served(&snap)) {
+		r = not_cached(&snap);
+		informer_end(&snap);
+		return r;
+	}
 	informer_end(&snap);
 	return wait_later(r, ret_why);
 }
@@ -327,7 +363,7 @@ informer_wait_synced(struct informer *inf, const char *resource, int timeout_ms)
 		if (r < 0)
 			return r;
 	}
-	return wait_for(inf, (struct condition){synced, res, res}, timeout_ms);
+	return wait_for(inf, (struct condition){synced, res, res, true}, timeout_ms);
 }
 
 int
@@ -345,13 +381,15 @@ informer_wait_version(struct informer *inf, const char *resource, const char *ve
 				 "without leading zeros, above 0",
 				 version);
 	r = informer_resource_open(inf, resource, &awaited.resource);
-	return r < 0 ? r : wait_for(inf, (struct condition){reached, &awaited, awaited.resource}, timeout_ms);
+	return r < 0 ? r
+		     : wait_for(inf, (struct condition){reached, &awaited, awaited.resource, true},
+				timeout_ms);
 }
 
 int
 informer_wait_commit(struct informer *inf, const struct informer_moment *seen, int timeout_ms)
 {
-	return inf ? wait_for(inf, (struct condition){newer, seen, NULL}, timeout_ms) : -EINVAL;
+	return inf ? wait_for(inf, (struct condition){.met = newer, .what = seen}, timeout_ms) : -EINVAL;
 }
 
 int
@@ -364,5 +402,5 @@ informer_arm(struct informer *inf, const struct informer_moment *seen)
 	if (forked(inf))
 		return INFORMER_E_FORKED;
 	arm(inf);
-	return look(inf, &(struct condition){newer, seen, NULL}, &why);
+	return look(inf, &(struct condition){.met = newer, .what = seen}, &why);
 }

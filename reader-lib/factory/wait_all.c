@@ -8,25 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reader-lib/base/name_list.h"
 #include "reader-lib/events/wait.h"
 #include "reader-lib/factory/factory.h"
 
-/* Names, separated by commas. What does not fit is left out. */
-struct names {
-	char text[400];
-	size_t length;
-};
-
 static void
-add_name(struct names *names, const char *what, const char *name)
+add_name(struct name_list *names, const char *what, const char *name)
 {
-	int n = snprintf(names->text + names->length, sizeof(names->text) - names->length, "%s%s%s",
-			 names->length ? ", " : "", what, name);
-
-	if (n > 0 && (size_t)n < sizeof(names->text) - names->length)
-		names->length += (size_t)n;
-	else
-		names->text[names->length] = '\0';
+	name_list_add(names, what, name, strlen(name));
 }
 
 static void
@@ -38,7 +27,7 @@ add_missing(void *context, const char *resource, bool synced)
 
 /* "NAME of RESOURCE", without NAME if the handler has none. */
 static void
-add_handler(struct names *names, struct informer_handler *h)
+add_handler(struct name_list *names, struct informer_handler *h)
 {
 	char name[160] = "that was removed";
 
@@ -63,7 +52,7 @@ is_one_of_ours(const struct informer *inf, const struct informer_sync *sync)
 
 /* Wait for one thing. If it times out, `missing` gets its name. */
 static int
-wait_one(struct informer *inf, const struct informer_sync *sync, uint64_t end_ns, struct names *missing)
+wait_one(struct informer *inf, const struct informer_sync *sync, uint64_t end_ns, struct name_list *missing)
 {
 	int left = wait_left_ms(end_ns), r;
 
@@ -90,7 +79,7 @@ int
 informer_wait_all_synced(struct informer *inf, struct informer_sync *syncs, size_t count, int timeout_ms)
 {
 	uint64_t end_ns = wait_deadline(timeout_ms);
-	struct names missing = {0};
+	struct name_list missing = {0};
 	char why[sizeof(missing.text) + 40];
 	int r = 0;
 

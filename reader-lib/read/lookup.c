@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "reader-lib/base/error.h"
+#include "reader-lib/base/name_list.h"
 #include "reader-lib/read/found_object.h"
 #include "shm-layout/collision.h"
 #include "shm-layout/ordinal.h"
@@ -275,6 +276,17 @@ check_prefix(const struct index_def *def, const struct index_question *q)
 	return 0;
 }
 
+/* Returns INFORMER_E_NO_INDEX, with a sentence that names the indexes that there are. */
+static int
+no_such_index(const struct definition *definition)
+{
+	struct name_list names = {0};
+
+	for (uint32_t i = 0; i < definition->index_count; i++)
+		name_list_add(&names, "", definition->indexes[i].name, strlen(definition->indexes[i].name));
+	return error_set(INFORMER_E_NO_INDEX, "this resource has no such index; it has: %s", names.text);
+}
+
 /* Whether postings may have objects that do not answer. */
 static bool
 needs_filter(const struct index_def *def, const struct index_question *q)
@@ -294,7 +306,7 @@ index_leaf(const struct snapshot *s, const struct part *part, const struct resou
 	int found;
 
 	if (number < 0)
-		return INFORMER_E_NO_INDEX;
+		return no_such_index(part->definition);
 	def = &part->definition->indexes[number];
 	if (!resource_index(&s->view, r, (uint32_t)number, &leaf))
 		return -EBADMSG;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The examples for events build as their first lines say, and do what they are for: pod-logger says client-go's three sentences, event-loop
-# follows one node's pods and ends with its input.
+# follows one node's pods and ends with its input. pod-logger and agent say at once that informerd does not cache pods.
 # Takes 5 s.
 . "$(dirname "$0")/../support/script.sh"
 sodium=$(pkg-config --libs libsodium)
-for example in pod-logger event-loop; do
+for example in pod-logger event-loop agent; do
 	# a build with sanitizers has them built by make alone
 	case $B in
 	*address* | *thread* | *undefined*) cp "$B/$example" "$T/$example" ;;
@@ -47,4 +47,13 @@ code=0; wait "$logger" || code=$?
 exec 9>&-
 code=0; wait "$loop" || code=$?
 [ $code = 0 ] || fail "event-loop ends with $code"
+
+stop_daemon TERM
+start_daemon --resource nodes
+wait_ready
+lacking='informerd does not cache this resource; it caches: nodes$'
+"$T/agent" node-x 2>"$T/agent.log" && fail "agent without pods succeeds"
+grep -q "^agent: $lacking" "$T/agent.log" || fail "agent without pods: $(cat "$T/agent.log")"
+"$T/pod-logger" >"$T/logger" 2>"$T/logger.log" &
+until_true grep -q "^pod-logger: not synced: $lacking" "$T/logger.log" || fail "pod-logger without pods: $(cat "$T/logger.log")"
 echo ok

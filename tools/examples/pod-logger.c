@@ -46,6 +46,15 @@ static void on_delete(void *context, const struct informer_object *pod, bool fin
 	printf("Pod Deleted from Store: %s\n", name_of(pod, name));
 }
 
+static int fail(const char *what, int error)
+{
+	char why[512];
+
+	informer_error_text(error, why, sizeof(why));
+	fprintf(stderr, "pod-logger: %s: %s\n", what, why);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const struct informer_factory_options defaults = {
@@ -56,7 +65,7 @@ int main(int argc, char **argv)
 	struct informer_shared *pods;
 	struct informer *inf;
 	sigset_t ends;
-	int signal;
+	int signal, r;
 
 	/* block the signals before threads start, so that only sigwait() receives them */
 	sigemptyset(&ends);
@@ -65,14 +74,16 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 
-	if (informer_attach(NULL, &inf) < 0 || informer_factory_new(inf, &defaults, &factory) < 0)
-		return fprintf(stderr, "cannot attach\n"), 1;
-	if (informer_factory_for(factory, "pods", &pods) < 0 ||
-	    informer_shared_add_handler(pods, &handler, NULL) < 0 || informer_factory_start(factory) < 0 ||
-	    informer_run(inf) < 0)
-		return fprintf(stderr, "cannot start\n"), 1;
-	if (informer_factory_wait_synced(factory, 10000, NULL, NULL) < 0)
-		fprintf(stderr, "not synced after 10 s; is informerd running, and does it cache pods?\n");
+	if ((r = informer_attach(NULL, &inf)) < 0 ||
+	    (r = informer_factory_new(inf, &defaults, &factory)) < 0)
+		return fail("cannot attach", r);
+	if ((r = informer_factory_for(factory, "pods", &pods)) < 0 ||
+	    (r = informer_shared_add_handler(pods, &handler, NULL)) < 0 ||
+	    (r = informer_factory_start(factory)) < 0 || (r = informer_run(inf)) < 0)
+		return fail("cannot start", r);
+	/* handlers go on waiting: informerd may start later, or cache pods later */
+	if ((r = informer_factory_wait_synced(factory, 10000, NULL, NULL)) < 0)
+		fail("not synced", r);
 
 	sigwait(&ends, &signal);
 	informer_factory_shutdown(factory);

@@ -229,13 +229,16 @@ wait_for(struct waiting *w, const char *resource)
 
 		if (r == 0 && (resource || all_configured_synced(w->inf)))
 			return -1;
-		if (r < 0 && r != -ETIMEDOUT)
+		if (r < 0 && r != -ETIMEDOUT && r != INFORMER_E_NO_RESOURCE)
 			return cli_fail_code(r, resource ? resource : "cannot wait");
 		now = now_ms();
 		if (now >= w->end_ms)
 			return time_out(w, resource);
-		if (r == 0) {
-			/* the arena's resources are synced, but informerd still resolves others */
+		if (r != -ETIMEDOUT) {
+			/*
+			 * The arena's resources are synced, but informerd still resolves others; or informerd
+			 * does not cache the resource, and may when it reads its configuration again.
+			 */
 			struct informer_moment seen;
 			struct informer_snapshot snap;
 

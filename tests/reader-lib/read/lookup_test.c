@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lookups, with a writer in this process. */
 #include "tests/room.h"
+#include "tests/support/dispatch.h"
 #include "tests/support/reader_world.h"
 
 static const char *const pods[] = {
@@ -215,6 +216,8 @@ TEST(an_index_gives_the_objects_of_a_value)
 	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &count),
 			 INFORMER_E_NO_INDEX);
 	assert_int_equal(informer_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &it), INFORMER_E_NO_INDEX);
+	assert_error_text(INFORMER_E_NO_INDEX, "no such index; it has: ");
+	assert_error_text(INFORMER_E_NO_INDEX, "nodeName");
 }
 
 TEST(a_list_gives_all_or_one_namespace)
