@@ -90,7 +90,8 @@ tombstones_of_part(const struct snapshot *s, const struct part *part, const stru
 	} else {
 		number = index_number(part->definition, q->by);
 		if (number < 0)
-			return INFORMER_E_NO_INDEX;
+			return error_set(INFORMER_E_NO_INDEX,
+					 "this resource has no index of what is searched for");
 		if (q->asked.length > INDEX_VALUE_MAX)
 			return 0;
 		def = &part->definition->indexes[number];

@@ -26,7 +26,7 @@ grep -q 'informerd is not running' "$T/err" || fail "stat: $(cat "$T/err")"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$B"/informerctl "$T/informerctl"
 	! setpriv --reuid 65534 --clear-groups "$T/informerctl" get pods -A >"$T/out" 2>"$T/err" || fail "another user reads it"
-	grep -q 'can be read by root and by its user (uid 0)' "$T/err" || fail "to another user: $(cat "$T/err")"
+	grep -q 'can be read by root and its user (uid 0)' "$T/err" || fail "to another user: $(cat "$T/err")"
 fi
 
 # its blocks are verified, with the keys of its key file; without that file, or with another's, not
