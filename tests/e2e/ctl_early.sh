@@ -35,7 +35,7 @@ when WATCHLIST pods then hold' >/dev/null || fail "no faults"
 # no informerd
 for command in 'get nodes' 'get nodes -w' 'changes nodes' stat "whois $ip" verify; do
 	refused 2 $command --start-timeout 0
-	grep -q 'informerd is not running' "$T/err" || fail "$command: $(cat "$T/err")"
+	grep -q 'is informerd running' "$T/err" || fail "$command: $(cat "$T/err")"
 done
 refused 2 get nodes --start-timeout soon
 

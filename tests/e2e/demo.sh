@@ -40,7 +40,7 @@ wait "$plain" || fail "the demo ends with $?"
 for step in 1 2 3 4 5 6 7 8 9 10; do
 	grep -q "$step\. " "$T/plain.out" || fail "step $step is missing"
 done
-grep -q '^ADDED\|^MODIFIED\|^DELETED' "$T/plain.out" || fail "no event is shown"
+grep -q '^ *\(ADDED\|MODIFIED\|DELETED\) ' "$T/plain.out" || fail "no event is shown"
 grep -q 'before the kill 1, now 1' "$T/plain.out" || fail "it does not tell of one list"
 nothing_stays plain
 
