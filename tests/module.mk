@@ -121,6 +121,8 @@ $(FAULTY): $(B)/obj/tests/room.o $(EXPLORER_OBJS) $(B)/explored/rooms.a
 
 # preloaded by a process under test, so that it is no sanitizer's
 PRELOADS := $(patsubst tests/support/preload/%.c,$(B)/tests/%.so,$(wildcard tests/support/preload/*.c))
+# they define what FORTIFY makes macros of
+$(PRELOADS) $(B)/obj/tests/support/preload/%.o $(B)/tidy/tests/support/preload/%.ok: CPPFLAGS += -U_FORTIFY_SOURCE
 $(B)/tests/%.so: tests/support/preload/%.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

@@ -241,6 +241,31 @@ asprintf(char **restrict ret, const char *restrict format, ...)
 	return n;
 }
 
+/* What the two are under FORTIFY. */
+int __vasprintf_chk(char **ret, int flag, const char *format, va_list arguments);
+int __asprintf_chk(char **ret, int flag, const char *format, ...);
+
+EXPORT __attribute__((format(printf, 3, 0))) int
+__vasprintf_chk(char **ret, int flag, const char *format, va_list arguments)
+{
+	(void)flag;
+	return vasprintf(ret, format, arguments);
+}
+
+EXPORT __attribute__((format(printf, 3, 4))) int
+__asprintf_chk(char **ret, int flag, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+
+	(void)flag;
+	FAIL(FAIL_MEMORY, "asprintf", ENOMEM, -1);
+	va_start(arguments, format);
+	n = print(ret, format, arguments);
+	va_end(arguments);
+	return n;
+}
+
 /* ---- descriptors ---- */
 
 #define NO_DESCRIPTOR(call) FAIL(FAIL_DESCRIPTORS, call, EMFILE, -1)
