@@ -89,9 +89,10 @@ tombstones_of_part(const struct snapshot *s, const struct part *part, const stru
 		hash = object_key_hash(key, q->ns, q->ns_length, q->name, q->name_length);
 	} else {
 		number = index_number(part->definition, q->by);
-		if (number < 0)
-			return error_set(INFORMER_E_NO_INDEX,
-					 "this resource has no index of what is searched for");
+		if (number < 0) {
+			error_set(INFORMER_E_NO_INDEX, "this resource has no index of what is searched for");
+			return INFORMER_E_NO_INDEX;
+		}
 		if (q->asked.length > INDEX_VALUE_MAX)
 			return 0;
 		def = &part->definition->indexes[number];

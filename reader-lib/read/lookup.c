@@ -284,7 +284,8 @@ no_such_index(const struct definition *definition)
 
 	for (uint32_t i = 0; i < definition->index_count; i++)
 		name_list_add(&names, "", definition->indexes[i].name, strlen(definition->indexes[i].name));
-	return error_set(INFORMER_E_NO_INDEX, "this resource has no such index; it has: %s", names.text);
+	error_set(INFORMER_E_NO_INDEX, "this resource has no such index; it has: %s", names.text);
+	return INFORMER_E_NO_INDEX;
 }
 
 /* Whether postings may have objects that do not answer. */

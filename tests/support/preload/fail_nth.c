@@ -283,6 +283,15 @@ open(const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
+int __open_2(const char *path, int flags);
+
+/* What open() is under FORTIFY, if the compiler does not know the flags. */
+EXPORT int
+__open_2(const char *path, int flags)
+{
+	return open(path, flags);
+}
+
 EXPORT int
 openat(int directory, const char *path, int flags, ...)
 {
