@@ -25,7 +25,7 @@ awaited() {
 }
 awaited 'there is no such file'
 : >"$T/kubeconfig"
-awaited 'the file is empty'
+awaited 'the file is still empty'
 
 # half of it: as long as somebody writes it
 head -c 150 "$T/good" >"$T/kubeconfig"

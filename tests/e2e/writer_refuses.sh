@@ -42,7 +42,7 @@ printf -- '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' >"$T/
 told "the certificate authority cannot be read.*bad.pem" --server "https://127.0.0.1:$sim_port" --certificate-authority "$T/bad.pem"
 # an arena on a disk is said to be there, at the start and by a check
 said_of_disk() { timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --resource pods --check --arena-dir "$1" 2>&1; }
-said_of_disk /proc/self/fd | grep -q '^informerd: /proc/self/fd is on .*, not on a tmpfs: .*--arena-dir' || fail "nothing is said of a directory that is no tmpfs"
+said_of_disk /proc/self/fd | grep -q '^informerd: /proc/self/fd is not on a tmpfs: .*--arena-dir' || fail "nothing is said of a directory that is no tmpfs"
 said_of_disk /dev/shm | grep 'not on a tmpfs' && fail "/dev/shm is no tmpfs"
 
 # without the server: what needs none is checked, and nothing is asked or made

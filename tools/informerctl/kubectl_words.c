@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #define READS_ONLY "that is for kubectl: informerctl shows what is cached, and changes nothing"
 #define ASKS_INFORMERD                                                                                       \
@@ -157,6 +158,15 @@ kubectl_word_resource(const char *word)
 		    strcmp(word, name) == 0 || (strlen(word) == plural && memcmp(word, name, plural) == 0))
 			return name;
 	}
+	return NULL;
+}
+
+const char *
+kubectl_word_singular(const char *short_name)
+{
+	for (size_t i = 0; *short_name && i < sizeof(resources) / sizeof(*resources); i++)
+		if (strcasecmp(short_name, resources[i].short_name) == 0)
+			return resources[i].singular;
 	return NULL;
 }
 

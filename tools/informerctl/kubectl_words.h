@@ -20,5 +20,8 @@ kubectl_word_output(const char *format);
 /* A resource by its short name, singular or plural: "ns" is "namespaces", "deploy" is "deployments.apps". */
 const char *
 kubectl_word_resource(const char *word);
+/* The singular of a resource's short name, in any case: "sts" is "statefulset". NULL: it is none. */
+const char *
+kubectl_word_singular(const char *short_name);
 
 #endif

@@ -7,16 +7,10 @@
 #include <strings.h>
 
 #include "tools/informerctl/cli.h"
+#include "tools/informerctl/kubectl_words.h"
 
 /* Controllers one above the other, as informer_workload() follows them. More is a mistake, or a circle. */
 #define DEPTH_MAX 8u
-
-static const struct {
-	const char *word, *kind;
-} short_names[] = {
-	{"deploy", "Deployment"}, {"rs", "ReplicaSet"}, {"sts", "StatefulSet"},
-	{"ds", "DaemonSet"},      {"cj", "CronJob"},    {"rc", "ReplicationController"},
-};
 
 static const char *
 without_version(const char *group)
@@ -33,6 +27,7 @@ workload_name_parse(const char *text, struct workload_name *ret_name)
 {
 	size_t length = strcspn(text, "/"), head = strcspn(text, "./");
 	struct workload_name *w = ret_name;
+	const char *singular;
 
 	if (head == 0 || head >= sizeof(w->kind) || length >= sizeof(w->resource) || !text[length] ||
 	    !text[length + 1] || strchr(text + length + 1, '/'))
@@ -40,9 +35,9 @@ workload_name_parse(const char *text, struct workload_name *ret_name)
 	*w = (struct workload_name){.text = text, .name = text + length + 1, .any_group = head == length};
 	memcpy(w->resource, text, length);
 	memcpy(w->kind, text, head);
-	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++)
-		if (strcasecmp(w->kind, short_names[i].word) == 0)
-			snprintf(w->kind, sizeof(w->kind), "%s", short_names[i].kind);
+	singular = kubectl_word_singular(w->kind);
+	if (singular)
+		snprintf(w->kind, sizeof(w->kind), "%s", singular);
 	if (!w->any_group)
 		snprintf(w->group, sizeof(w->group), "%s", without_version(w->resource + head + 1));
 	return true;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,6 @@
 #include <sodium.h>
 
 #include "writer/daemon/arena_budget.h"
-#include "writer/arena/arena_file_system.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/place_remedy.h"
@@ -310,14 +310,19 @@ void
 local_state_warn_of_disk(const struct local_state *local, const struct config *config)
 {
 	struct statfs fs;
-	const char *name = NULL;
 
-	if (fstatfs(local->place.directory, &fs) == 0)
-		name = arena_file_system_not_memory((long)fs.f_type);
-	if (name)
-		log_warning("%s is on %s, not on a tmpfs: the kernel writes the arena's pages to disk; "
-			    "choose a tmpfs directory with --arena-dir (arena.dir)",
-			    arena_dir(config), name);
+	if (fstatfs(local->place.directory, &fs) < 0)
+		return;
+	switch ((unsigned long)fs.f_type) {
+	case TMPFS_MAGIC:
+	case HUGETLBFS_MAGIC:
+	case RAMFS_MAGIC:
+		return;
+	default:
+		log_warning("%s is not on a tmpfs: the kernel writes the arena's pages to disk; choose a "
+			    "tmpfs directory with --arena-dir (arena.dir)",
+			    arena_dir(config));
+	}
 }
 
 int

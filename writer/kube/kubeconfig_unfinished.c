@@ -33,7 +33,7 @@ look_at(const char *path, uint64_t now_wall_ns, bool *ret_fresh)
 	if (!S_ISREG(st.st_mode))
 		return NULL;
 	if (st.st_size == 0)
-		return "the file is empty yet";
+		return "the file is still empty";
 	*ret_fresh = is_fresh(&st, now_wall_ns);
 	return *ret_fresh ? "the file is being written" : NULL;
 }
