@@ -8,17 +8,8 @@
 #include "writer/config/config_file_entry.h"
 #include "writer/config/config_parse.h"
 #include "writer/config/preset.h"
+#include "writer/base/account.h"
 #include "writer/base/log.h"
-
-static int
-take_id(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
-{
-	uint64_t id;
-	int r = yaml_field_number(in, value, 0, UINT32_MAX - 1.0, &id);
-
-	(void)field;
-	return r < 0 ? r : refs_push(into, (uint32_t)id);
-}
 
 #define AT(member) YAML_AT(struct config, member)
 
@@ -30,10 +21,9 @@ static const struct yaml_field arena[] = {
 	{"holdSeconds", YAML_COUNT(1, 86400), AT(hold_seconds)},
 };
 
-static const struct yaml_field id = {.take = take_id};
 static const struct yaml_field access_[] = {
-	{"uids", YAML_LIST(id, "a list of numbers"), AT(allow_uids)},
-	{"gids", YAML_LIST(id, "a list of numbers"), AT(allow_gids)},
+	{"uids", YAML_LIST(account_user, ACCOUNT_LIST), AT(allow_uids)},
+	{"gids", YAML_LIST(account_group, ACCOUNT_LIST), AT(allow_gids)},
 	{"maxReaders", YAML_COUNT(1, CONFIG_LIMIT_MAX_READERS), AT(max_readers)},
 };
 

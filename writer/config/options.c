@@ -10,6 +10,7 @@
 
 #include "tools/flags/flags.h"
 #include "writer/config/config_parse.h"
+#include "writer/base/account.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/number.h"
@@ -58,15 +59,6 @@ take_arena_max(void *at, const char *value, char **ret_error)
 	if (r == 0)
 		*(uint64_t *)at = bytes;
 	return r;
-}
-
-static int
-take_id(void *at, const char *value, char **ret_error)
-{
-	uint64_t id;
-	int r = number_parse(value, UINT32_MAX - 1, &id, ret_error);
-
-	return r < 0 ? r : refs_push(at, (uint32_t)id);
 }
 
 static int
@@ -193,10 +185,10 @@ static const struct flag flags[] = {
 	 COPY(flags.arena_name)},
 	{"arena-max", 0, "SIZE", "the largest arena, with its unit, as 512Mi or 4Gi (default: what fits)",
 	 take_arena_max, offsetof(struct options, flags.arena_max_bytes), false},
-	{"allow-uid", 0, "UID",
-	 "let this user attach; may be repeated (informerd's own user and root always may)", take_id,
-	 offsetof(struct options, flags.allow_uids), false},
-	{"allow-gid", 0, "GID", "let this group attach; may be repeated", take_id,
+	{"allow-uid", 0, "USER",
+	 "let this user attach, by name or number; may be repeated (informerd's own and root always may)",
+	 account_take_user, offsetof(struct options, flags.allow_uids), false},
+	{"allow-gid", 0, "GROUP", "let this group attach; may be repeated", account_take_group,
 	 offsetof(struct options, flags.allow_gids), false},
 	{"max-readers", 0, "N", "readers at one time (default: 256)", take_max_readers,
 	 offsetof(struct options, flags.max_readers), false},

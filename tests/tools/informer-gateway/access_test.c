@@ -222,8 +222,8 @@ ACCESS_TEST(configured_ids_are_admitted)
 		{{.uid = 1000}, NULL},
 	};
 
-	gw_ids_add(&l->uids, 1000);
-	gw_ids_add(&l->gids, 40);
+	assert_int_equal(refs_push(&l->uids, 1000), 0);
+	assert_int_equal(refs_push(&l->gids, 40), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct gw_identity *identity = gw_access_identity(w->access, l, &rows[i].peer);
 

@@ -236,7 +236,7 @@ TEST(pods_of_the_node_need_pods_in_the_scope)
 	struct gw_listener_config *l = open_gate(gate, GW_PROFILE_UNIX, "pods?namespaces=web");
 	struct caller *c = call_unix(&gate->g);
 
-	gw_ids_add(&l->uids, (uint32_t)getuid());
+	assert_int_equal(refs_push(&l->uids, (uint32_t)getuid()), 0);
 	review(gate, c, GET("/api/v1/pods?ofNode"), "at the cluster scope: it is not in the scope of");
 	assert_int_equal(gw_take_rule(&l->scope, "pods", NULL), 0);
 	review(gate, c, GET("/api/v1/pods?ofNode"), "served");
@@ -272,7 +272,7 @@ TEST(a_unix_socket_admits_its_ids)
 	snprintf(who, sizeof(who), "User \\\"uid:%lu\\\" cannot list", (unsigned long)getuid());
 	c = call_unix(&gate->g);
 	review(gate, c, GET("/api/v1/namespaces/web/pods"), who); /* no id is in the list */
-	gw_ids_add(&l->uids, (uint32_t)getuid());
+	assert_int_equal(refs_push(&l->uids, (uint32_t)getuid()), 0);
 	review(gate, c, GET("/api/v1/namespaces/web/pods"), "served");
 	review(gate, c, GET("/api/v1/pods"), "it is not in the scope of this listener");
 	review(gate, c, GET("/version"), "served");
@@ -382,7 +382,7 @@ TEST(processes_of_one_user_are_counted_separately)
 	struct gw_listener_config *l = open_gate(gate, GW_PROFILE_UNIX, "pods");
 	struct caller *c;
 
-	gw_ids_add(&l->uids, (uint32_t)getuid());
+	assert_int_equal(refs_push(&l->uids, (uint32_t)getuid()), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		say(call_unix(&gate->g), GET("/api/v1/pods?keep=1"));
 		gateway_until(&gate->g, gate->served == i + 1);

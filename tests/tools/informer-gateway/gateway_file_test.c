@@ -89,8 +89,8 @@ TEST(a_whole_file_is_read)
 	assert_string_equal(l->name, "node");
 	assert_int_equal(l->mode, 0666);
 	assert_int_equal(l->uids.count, 3);
-	assert_true(gw_ids_have(&l->uids, 1000));
-	assert_true(gw_ids_have(&l->gids, 4));
+	assert_true(account_has(&l->uids, 1000));
+	assert_true(account_has(&l->gids, 4));
 	assert_int_equal(l->scope.count, 3);
 	assert_string_equal(l->scope.rules[0].verbs.items[1], "watch");
 	assert_string_equal(l->scope.rules[1].paths.items[0], "/metrics");

@@ -316,10 +316,10 @@ gw_access_is_reviewed(const struct gw_listener_config *listener)
 static bool
 lets_in(const struct gw_listener_config *listener, const struct gw_peer *peer)
 {
-	if (gw_ids_have(&listener->uids, peer->uid) || gw_ids_have(&listener->gids, peer->gid))
+	if (account_has(&listener->uids, peer->uid) || account_has(&listener->gids, peer->gid))
 		return true;
 	for (size_t i = 0; i < peer->group_count; i++)
-		if (gw_ids_have(&listener->gids, peer->groups[i]))
+		if (account_has(&listener->gids, peer->groups[i]))
 			return true;
 	return false;
 }

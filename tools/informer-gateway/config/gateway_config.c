@@ -4,8 +4,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,8 +80,8 @@ gw_listener_config_done(struct gw_listener_config *listener)
 	free(listener->name);
 	free(listener->listen);
 	free(listener->origin);
-	free(listener->uids.items);
-	free(listener->gids.items);
+	refs_done(&listener->uids);
+	refs_done(&listener->gids);
 	free(listener->certificate);
 	free(listener->key);
 	free(listener->client_ca);
@@ -103,22 +101,6 @@ gw_config_done(struct gw_config *config)
 	free(config->listeners);
 	free(config->audit_file);
 	*config = (struct gw_config){0};
-}
-
-void
-gw_ids_add(struct gw_ids *ids, uint32_t id)
-{
-	ids->items = api_realloc(ids->items, (ids->count + 1) * sizeof(*ids->items));
-	ids->items[ids->count++] = id;
-}
-
-bool
-gw_ids_have(const struct gw_ids *ids, uint32_t id)
-{
-	for (size_t i = 0; i < ids->count; i++)
-		if (ids->items[i] == id)
-			return true;
-	return false;
 }
 
 /* ---- values ---- */
@@ -153,36 +135,3 @@ gw_take_mode(void *at, const char *text, char **ret_error)
 	return 0;
 }
 
-int
-gw_take_uid(void *at, const char *text, char **ret_error)
-{
-	const struct passwd *user;
-	uint64_t id;
-
-	if (number_parse(text, UINT32_MAX - 1, &id, NULL) == 0) { /* -1 is no uid */
-		gw_ids_add(at, (uint32_t)id);
-		return 0;
-	}
-	user = getpwnam(text); /* not thread-safe; no thread runs yet */
-	if (!user)
-		return message_set(ret_error, -EINVAL, "there is no user '%s' here", text);
-	gw_ids_add(at, user->pw_uid);
-	return 0;
-}
-
-int
-gw_take_gid(void *at, const char *text, char **ret_error)
-{
-	const struct group *group;
-	uint64_t id;
-
-	if (number_parse(text, UINT32_MAX - 1, &id, NULL) == 0) {
-		gw_ids_add(at, (uint32_t)id);
-		return 0;
-	}
-	group = getgrnam(text);
-	if (!group)
-		return message_set(ret_error, -EINVAL, "there is no group '%s' here", text);
-	gw_ids_add(at, group->gr_gid);
-	return 0;
-}

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "tools/informer-gateway/config/access_scope.h"
+#include "writer/base/account.h"
 #include "writer/base/log.h"
 #include "writer/kube/server_choice.h"
 
@@ -31,10 +32,7 @@ struct gw_listener_config {
 	enum gw_profile profile;
 	int inherit_fd; /* an inherited listening descriptor; -1: none */
 	unsigned mode;  /* of the Unix socket's file */
-	struct gw_ids {
-		uint32_t *items;
-		size_t count;
-	} uids, gids;
+	struct refs uids, gids;
 	char *certificate, *key, *client_ca; /* PEM files */
 	struct gw_texts client_names;
 	struct gw_texts audiences; /* our own, besides the API server's */
@@ -93,11 +91,6 @@ void gw_listener_config_done(struct gw_listener_config *listener);
 struct gw_listener_config *gw_config_add_listener(struct gw_config *config);
 /* Free what it owns, not itself. */
 void gw_config_done(struct gw_config *config);
-
-bool gw_ids_have(const struct gw_ids *ids, uint32_t id);
-void gw_ids_add(struct gw_ids *ids, uint32_t id);
-/* Parse a user's or group's name or number into a struct gw_ids. */
-flag_take gw_take_uid, gw_take_gid;
 
 /* Parse into an enum gw_profile. */
 flag_take gw_take_profile;

@@ -68,23 +68,6 @@ static const struct yaml_field rule = {
 };
 
 /* A uid or gid, as name or number. */
-static int
-take_id(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
-{
-	uint64_t number;
-	int r;
-
-	if (cJSON_IsString(value))
-		return yaml_field_text(in, value, field, into);
-	r = yaml_field_number(in, value, 0, UINT32_MAX - 1.0, &number);
-	if (r == 0)
-		gw_ids_add(into, (uint32_t)number);
-	return r;
-}
-
-static const struct yaml_field uid = {.take = take_id, .parse = gw_take_uid};
-static const struct yaml_field gid = {.take = take_id, .parse = gw_take_gid};
-
 #define OF_LISTENER(member) YAML_AT(struct gw_listener_config, member)
 static const struct yaml_field listener_fields[] = {
 	{"name", YAML_STRING, OF_LISTENER(name)},
@@ -92,8 +75,8 @@ static const struct yaml_field listener_fields[] = {
 	{"inheritFd", YAML_COUNT(3, 1 << 20), OF_LISTENER(inherit_fd)},
 	{"profile", YAML_TEXT(gw_take_profile, "a profile, as tokens"), OF_LISTENER(profile)},
 	{"mode", YAML_TEXT(gw_take_mode, "a mode in quotes, as \"0660\""), OF_LISTENER(mode)},
-	{"uids", YAML_LIST(uid, "a list of names or numbers"), OF_LISTENER(uids)},
-	{"gids", YAML_LIST(gid, "a list of names or numbers"), OF_LISTENER(gids)},
+	{"uids", YAML_LIST(account_user, ACCOUNT_LIST), OF_LISTENER(uids)},
+	{"gids", YAML_LIST(account_group, ACCOUNT_LIST), OF_LISTENER(gids)},
 	{"certificate", YAML_PATH, OF_LISTENER(certificate)},
 	{"key", YAML_PATH, OF_LISTENER(key)},
 	{"clientCA", YAML_PATH, OF_LISTENER(client_ca)},
