@@ -8,7 +8,12 @@
 
 start_sim --nodes 2 --pods-per-node 5
 gateway_file "listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['*'], deletedFor: 60s"
-start_gateway --config "$T/gateway.yaml"
+"$B"/tests/notify_listen "$T/notify.gateway" >"$T/told" &
+notify_pid=$!
+until_true grep -q LISTENING "$T/told" || fail "notify_listen does not start"
+NOTIFY_SOCKET=$T/notify.gateway WATCHDOG_USEC=300000 start_gateway --config "$T/gateway.yaml"
+until_true grep -q READY=1 "$T/told" || fail "systemd does not hear that it is ready"
+until_true grep -q WATCHDOG=1 "$T/told" || fail "no word to the watchdog"
 early() { # PATH
 	curl -s -D "$T/head" -o "$T/body" "$gateway_url$1"
 	grep -q '^HTTP/1.1 429' "$T/head" && grep -qi '^Retry-After: 1' "$T/head" || fail "$1 without informerd: $(cat "$T/head" "$T/body")"

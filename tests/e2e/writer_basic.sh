@@ -9,8 +9,9 @@ pod() { printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s","namespa
 create() { pod "$1" | curl -sf -X POST -H 'Content-Type: application/json' --data-binary @- "$url$pods" >/dev/null; }
 
 start_sim --nodes 3 --pods-per-node 10
-start_daemon --resource pods --resource services --resource deployments.apps --resource nodes
+WATCHDOG_USEC=300000 start_daemon --resource pods --resource services --resource deployments.apps --resource nodes
 wait_ready
+until_true grep -q WATCHDOG=1 "$notify_log" || fail "no word to the watchdog"
 stat_is .synced true || fail "ready, and not synced"
 n=$(on_server /api/v1/pods)
 stat_is '.resources[0].objects' "$n" || fail "$(stat '.resources[0].objects') pods instead of $n"

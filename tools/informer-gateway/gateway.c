@@ -16,6 +16,7 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
+#include "writer/base/watchdog.h"
 
 #define HELD_VIEWS 16u
 #define HOLD_MS 60000u
@@ -400,6 +401,7 @@ close_all(struct gateway *g)
 		gw_arena_free(g->arena);
 	}
 	clock_uv_close(&g->clock);
+	uv_close((uv_handle_t *)&g->watchdog, NULL);
 	uv_run(&g->loop, UV_RUN_NOWAIT);
 	uv_walk(&g->loop, close_handle, NULL);
 	uv_run(&g->loop, UV_RUN_DEFAULT);
@@ -449,6 +451,7 @@ gateway_run(const struct gw_config *config, char **ret_error)
 	if (r < 0)
 		return message_set(ret_error, r, "event loop: %s", uv_strerror(r));
 	clock_uv_init(&g.clock, &g.loop);
+	watchdog_begin(&g.loop, &g.watchdog);
 	divide_memory(&g);
 	r = begin(&g, ret_error);
 	if (r == 0) {

@@ -27,6 +27,7 @@ struct gateway {
 	const struct gw_config *config;
 	uv_loop_t loop;
 	struct clock_uv clock;
+	uv_timer_t watchdog;
 	uv_signal_t signals[3];
 	uv_poll_t arena_poll;
 	uv_timer_t arena_timer;

@@ -17,6 +17,7 @@
 #include "writer/base/loop_room.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
+#include "writer/base/watchdog.h"
 #include "writer/daemon/daemon_turn.h"
 #include "writer/daemon/limits.h"
 #include "writer/decode/schema_file.h"
@@ -142,6 +143,7 @@ start_loop(struct daemon *d)
 	uv_check_init(&d->loop, &d->check);
 	uv_idle_init(&d->loop, &d->idle);
 	uv_timer_init(&d->loop, &d->heartbeat);
+	watchdog_begin(&d->loop, &d->watchdog);
 	uv_timer_init(&d->loop, &d->look);
 	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->look.data =
 		d->ending.data = d->hangup.data = d;
@@ -330,6 +332,7 @@ finish(struct daemon *d)
 	uv_close((uv_handle_t *)&d->check, NULL);
 	uv_close((uv_handle_t *)&d->idle, NULL);
 	uv_close((uv_handle_t *)&d->heartbeat, NULL);
+	uv_close((uv_handle_t *)&d->watchdog, NULL);
 	uv_close((uv_handle_t *)&d->look, NULL);
 	uv_close((uv_handle_t *)&d->ending, NULL);
 	uv_close((uv_handle_t *)&d->hangup, NULL);

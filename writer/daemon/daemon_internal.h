@@ -65,6 +65,7 @@ struct daemon {
 	/* active while a list waits to be applied: the poll does not wait then */
 	uv_idle_t idle;
 	uv_timer_t heartbeat;
+	uv_timer_t watchdog;
 	uv_timer_t look;      /* looks for room while something waits for it */
 	uint64_t room_gained; /* bytes freed since servers were last asked again */
 	/* polls of signalfds: SIGTERM, SIGINT and SIGHUP are always blocked, and wait over a restart */
