@@ -34,6 +34,19 @@ writing=$!
 awaited 'the file is being written'
 kill "$writing"
 
+# systemd's jobs do not wait for a file without limit, nor for the API server: 30 s, here in seconds of a fast clock
+until_told_anyway() {
+	until_true grep -q "^STATUS=$1.* READY=1" "$notify_log" || fail "systemd hears: $(cat "$notify_log")"
+	stop_daemon TERM
+}
+start_daemon --resource pods
+until_told_anyway 'waiting for the files'
+cp "$T/good" "$T/kubeconfig"
+stop_sim
+SHIFT_CLOCK_SPEED=50 LD_PRELOAD=$(realpath "$B/tests/shift_clock.so") start_daemon --resource pods
+until_told_anyway 'waiting for the API server'
+rm "$T/kubeconfig"
+
 # it ends while it waits
 : >"$T/daemon.log"
 start_daemon --resource pods

@@ -40,7 +40,7 @@ INFORMER_SOCKET=$S "$B"/informerctl stat | grep -q '^configuration reload: ok, 2
 
 # systemd hears that it begins, since when, and that it is over.
 until_true grep -q '^RELOADING=1' "$notify_log" || fail "$(cat "$notify_log")"
-grep -Eq '^MONOTONIC_USEC=[0-9]+$' "$notify_log" || fail "$(cat "$notify_log")"
+grep -Eq '^RELOADING=1 MONOTONIC_USEC=[0-9]+$' "$notify_log" || fail "$(cat "$notify_log")"
 until_true eval "sed '1,/^RELOADING=1/d' '$notify_log' | grep -q ^READY=1" || fail "$(cat "$notify_log")"
 ! grep -q STOPPING "$notify_log" || fail "it says that it stops"
 

@@ -29,7 +29,7 @@ stand_by() {
 	notify_pid=
 	start_daemon --resource pods --standby "$@"
 	wait_ready
-	grep -q '^STATUS=standing by' "$notify_log" || fail "systemd is told: $(cat "$notify_log")"
+	grep -q '^READY=1 STATUS=standing by' "$notify_log" || fail "systemd is told: $(cat "$notify_log")"
 }
 # ends SIGNAL: the one that serves; the other one serves then
 ends() {

@@ -212,7 +212,8 @@ read_files(struct daemon *d, char **ret_error)
 				  FILES_AGAIN_MS / 1000);
 		forget_files(d);
 		inheritance_release(&d->inherited);
-		notify("EXTEND_TIMEOUT_USEC=30000000");
+		notify(wait < FILES_AGAIN_MS ? "EXTEND_TIMEOUT_USEC=30000000"
+					     : "STATUS=waiting for the files of the configuration\nREADY=1");
 		daemon_take_hangups(d);
 		if (!daemon_wait_some(d, wait))
 			return -ECANCELED;

@@ -107,7 +107,8 @@ struct daemon {
 	size_t wanted_count;
 
 	uint64_t started_boot_ns, read_wall_ns;
-	bool ready; /* READY=1 was sent */
+	bool ready;
+	unsigned unready_beats; /* heartbeats before */
 	bool refused_told;
 	bool full_told; /* it was logged what keeps the arena from growing, for what waits now */
 	/* every resource was complete once: what ready means for systemd, /readyz and metrics */

@@ -11,6 +11,7 @@
 #include "writer/daemon/limits.h"
 
 #define HEARTBEAT_MS 1000u
+#define READY_BEATS 30u
 #define GATHER_A_BEAT 8u /* steps; about 20 ms */
 
 static void
@@ -143,6 +144,19 @@ hear_server(const struct daemon *d)
 			cached_resource_hear(d->cached[i], silent_ms);
 }
 
+/*
+ * A restart would not help: ask systemd for more time. After a while its jobs go on all the same. Whoever
+ * waits for informerd may read what there is, and waits for sync by itself.
+ */
+static void
+tell_unready(struct daemon *d)
+{
+	if (++d->unready_beats < READY_BEATS)
+		notify("EXTEND_TIMEOUT_USEC=30000000");
+	else if (d->unready_beats == READY_BEATS)
+		notify_format("STATUS=%s\nREADY=1", d->status_text);
+}
+
 void
 daemon_beat(struct daemon *d)
 {
@@ -150,7 +164,7 @@ daemon_beat(struct daemon *d)
 			      memory_order_relaxed);
 	tell_status(d);
 	if (!d->ready)
-		notify("EXTEND_TIMEOUT_USEC=30000000"); /* a restart would not help */
+		tell_unready(d);
 	hear_server(d);
 	daemon_age_events(d);
 	if (d->broker)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify_listen SOCKET: be systemd's end of NOTIFY_SOCKET; prints one message a line until it is killed.
+ * notify_listen SOCKET: be systemd's end of NOTIFY_SOCKET; prints each message as a line, such as
+ * "READY=1 STATUS=standing by", until it is killed.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +25,10 @@ main(int argc, char **argv)
 		return 1;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	puts("LISTENING");
-	while ((length = recv(fd, message, sizeof(message), 0)) >= 0)
+	while ((length = recv(fd, message, sizeof(message), 0)) >= 0) {
+		for (ssize_t i = 0; i < length; i++)
+			message[i] = message[i] == '\n' ? ' ' : message[i];
 		printf("%.*s\n", (int)length, message);
+	}
 	return 1;
 }
