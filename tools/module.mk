@@ -19,3 +19,21 @@ $(B)/rsyslog_helper: tools/examples/rsyslog_helper.c $(B)/libinformer.a reader-l
 	$(Q)$(LINK) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS) $(call pkg,--libs,libcjson) -lpthread
 
 all: $(B)/rsyslog_helper $(B)/demo-reader $(B)/agent $(B)/pod-logger $(B)/event-loop
+
+# Debian packages for this machine, in build/deb: of the sources that git knows, without the tests' results.
+DEB_PACKAGES := build-essential debhelper lintian
+DEB_VERSION  ?= $(VERSION)
+DEB_MAINTAINER ?= informer <informer@localhost>
+DEB_TREE     := $(B)/deb/informer-$(DEB_VERSION)
+.PHONY: deb setup-deb
+setup-deb: setup
+	$(Q)sh tools/setup.sh $(DEB_PACKAGES)
+deb: setup-deb
+	$(Q)rm -rf $(B)/deb && mkdir -p $(DEB_TREE)
+	$(Q){ git ls-files -z 2>/dev/null || find . -path './build*' -prune -o -type f -print0; } | tar --null -T - -c | tar -x -C $(DEB_TREE)
+	$(Q)cp -r tools/packaging/debian $(DEB_TREE)/debian
+	$(Q)sed -i 's/@VERSION@/$(DEB_VERSION)/; s/@MAINTAINER@/$(DEB_MAINTAINER)/' $(addprefix $(DEB_TREE)/debian/,changelog control)
+	$(call say,DEB,'$(DEB_TREE): dpkg-buildpackage (minutes)')
+	$(Q)cd $(DEB_TREE) && MAKEFLAGS= dpkg-buildpackage -b -us -uc -j$(CPUS) >../build.log 2>&1 || { tail -n 30 ../build.log >&2; exit 1; }
+	$(Q)lintian --allow-root --fail-on error,warning --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $(B)/deb/*.changes
+	$(Q)ls -l $(B)/deb/*.deb
