@@ -159,8 +159,8 @@ enum informer_log_level { INFORMER_LOG_ERROR, INFORMER_LOG_WARNING, INFORMER_LOG
  *              $XDG_RUNTIME_DIR or /run/user/UID, or /tmp/informer-UID/informer.sock; and if nothing listens
  *              there, /run/informer/informer.sock. A handle that was attached keeps to its place.
  * reader_name  shown by `informerctl stat`, cut to 63 bytes; NULL: the program's name
- * log          receives attach, loss and re-attach. Any call may call log, with locks held: log must not call
- *              the library. NULL: no log
+ * log          receives attach, loss and re-attach, and at most once an hour why the handle cannot attach.
+ *              Any call may call log, with locks held: log must not call the library. NULL: no log
  * allocate     with release, serves all memory but mappings and the verification table; both or neither
  */
 struct informer_options {

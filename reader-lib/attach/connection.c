@@ -71,16 +71,19 @@ close_socket(struct informer *inf, bool in_child)
 	inf->socket = -1;
 }
 
-/* Set why it is not UP. Returns whether the reason is new. */
-static bool
+static void
 set_reason(struct informer *inf, int failure, const char *reason)
 {
-	bool news = strcmp(inf->reason, reason) != 0;
-
 	inf->failure = failure;
-	if (news)
-		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
-	return news;
+	snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
+}
+
+/* Failures that last until a person acts. */
+static bool
+needs_a_person(int failure)
+{
+	return failure == -EACCES || failure == -EPERM || failure == -EPROTO ||
+	       failure == INFORMER_E_REFUSED || failure == INFORMER_E_LAYOUT;
 }
 
 /* Go DOWN: set the reason (a code and a sentence) and the time of the next attempt. */
@@ -88,8 +91,9 @@ static void
 go_down(struct informer *inf, int failure, const char *reason)
 {
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
-	bool lost = inf->connection == CONNECTION_UP, news = set_reason(inf, failure, reason);
+	bool lost = inf->connection == CONNECTION_UP, is_warning;
 
+	set_reason(inf, failure, reason);
 	close_socket(inf, false);
 	inf->connection = CONNECTION_DOWN;
 	if (m)
@@ -98,8 +102,9 @@ go_down(struct informer *inf, int failure, const char *reason)
 	inf->delay_ns = lost ? 0 : inf->delay_ns < DELAY_MIN_NS ? DELAY_MIN_NS : inf->delay_ns;
 	set_timer(inf, time_ns(CLOCK_MONOTONIC) + inf->delay_ns);
 	inf->delay_ns = inf->delay_ns * 2 > DELAY_MAX_NS ? DELAY_MAX_NS : inf->delay_ns * 2;
-	if (lost || news)
-		log_say(inf, lost ? INFORMER_LOG_WARNING : INFORMER_LOG_INFO, "%s", inf->reason);
+	/* While there was no arena yet, the caller's calls fail and say why. */
+	is_warning = lost || (inf->attaches > 0 && needs_a_person(failure));
+	log_retry(inf, is_warning ? INFORMER_LOG_WARNING : INFORMER_LOG_INFO, inf->reason);
 }
 
 /* "PATH", or "PATH or PATH". */
@@ -208,6 +213,7 @@ make_current(struct informer *inf, struct mapping *m)
 	mapping_make_current(inf, m);
 	inf->attaches++;
 	mapping_reap(inf);
+	log_recovered(inf);
 	log_say(inf, INFORMER_LOG_INFO, "attached to generation %llu", (unsigned long long)m->generation);
 	return 0;
 }

@@ -15,7 +15,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "shm-layout/fnv.h"
+#include "shm-layout/time_ns.h"
+
 #define GUARD_BYTES 4096u
+#define RETRY_AGAIN_NS 3600000000000ull
 
 uint32_t
 informer_api_version(void)
@@ -143,4 +147,22 @@ log_say(struct informer *inf, enum informer_log_level level, const char *format,
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	inf->log(inf->log_context, level, line);
+}
+
+void
+log_retry(struct informer *inf, enum informer_log_level level, const char *line)
+{
+	uint64_t hash = fnv64(FNV64_BEGIN, line, strlen(line)), now = time_ns(CLOCK_BOOTTIME);
+	struct retry_line *last = &inf->retry_lines[hash % RETRY_LINES];
+
+	if (last->hash == hash && now < last->again_ns)
+		return;
+	*last = (struct retry_line){.hash = hash, .again_ns = now + RETRY_AGAIN_NS};
+	log_say(inf, level, "%s", line);
+}
+
+void
+log_recovered(struct informer *inf)
+{
+	memset(inf->retry_lines, 0, sizeof(inf->retry_lines));
 }

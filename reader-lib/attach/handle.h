@@ -25,6 +25,13 @@
 
 enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
 
+#define RETRY_LINES 8u
+
+/* When a line may be written again (CLOCK_BOOTTIME). */
+struct retry_line {
+	uint64_t hash, again_ns;
+};
+
 /*
  * lock           guards the fields after it, up to place
  * spare_mappings structs of earlier mappings, to be reused
@@ -38,6 +45,7 @@ enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
  * silent_ns      since when informerd has not answered; 0: it has answered, or there is no connection
  * failure        why the connection is not UP: the code that informer_status() reports
  * reason         the same as a sentence
+ * retry_lines    written by log_retry(), by the hash of the line: lines of one place forget each other
  * places         where to connect, in this order. Once attached, the handle keeps to that place.
  * place          of the last attempt that connected
  * hooks, resources, run, subscriptions   of the rooms above, in the same allocation; set first
@@ -64,6 +72,7 @@ struct informer {
 	uint64_t attaches;
 	int failure;
 	char reason[256];
+	struct retry_line retry_lines[RETRY_LINES];
 
 	struct socket_place places[SOCKET_PLACES];
 	unsigned place_count;
@@ -114,5 +123,11 @@ memory_put(const struct informer *inf, void *memory)
 /* Write a line to the caller's log. */
 void log_say(struct informer *inf, enum informer_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/*
+ * The same, about what is tried again and again: the same line at most once an hour, unless there was a
+ * success, log_recovered(), in between. With lock held.
+ */
+void log_retry(struct informer *inf, enum informer_log_level level, const char *line);
+void log_recovered(struct informer *inf);
 
 #endif

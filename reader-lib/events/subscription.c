@@ -194,11 +194,12 @@ receive_ring(struct informer *inf, const struct message_subscribed *answer, int 
 				errno_text(EMFILE));
 	if (r < 0 || !ring) {
 		informer_error_text(r, reason, sizeof(reason));
-		log_say(inf, INFORMER_LOG_WARNING, "%s; asking again", reason);
+		log_retry(inf, INFORMER_LOG_WARNING, reason);
 		subscription_renew(inf, sub, REFUSED_NS);
 		return;
 	}
 	sub->state = SUBSCRIPTION_OPEN;
+	log_recovered(inf);
 	log_say(inf, INFORMER_LOG_DEBUG, "subscribed to %s: %u entries, from seq %llu on",
 		sub->resource->name, ring->capacity, (unsigned long long)answer->base);
 	/*
@@ -214,7 +215,7 @@ receive_refusal(struct informer *inf, const void *packet, size_t length)
 	struct message_unsubscribed answer;
 	struct subscription *sub;
 	const char *text = (const char *)packet + sizeof(answer);
-	char clean[200];
+	char clean[200], reason[512];
 	size_t n = length - sizeof(answer);
 
 	memcpy(&answer, packet, sizeof(answer));
@@ -224,8 +225,8 @@ receive_refusal(struct informer *inf, const void *packet, size_t length)
 	message_text(text, answer.text_length < n ? answer.text_length : n, clean, sizeof(clean));
 	error_set(INFORMER_E_REFUSED, "informerd refuses events of %s%s%s: %s; asking again every second",
 		  sub->resource->name, sub->consumer[0] ? " to consumer " : "", sub->consumer, clean);
-	log_say(inf, INFORMER_LOG_WARNING, "informerd refuses events of %s: %s; asking again every second",
-		sub->resource->name, clean);
+	informer_error_text(INFORMER_E_REFUSED, reason, sizeof(reason));
+	log_retry(inf, INFORMER_LOG_WARNING, reason);
 	subscription_renew(inf, sub, REFUSED_NS);
 }
 

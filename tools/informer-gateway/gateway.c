@@ -20,10 +20,11 @@
 
 #define HELD_VIEWS 16u
 #define HOLD_MS 60000u
+#define SAME_LINE_MS 60000u
 
 /* ---- the arena in the loop ---- */
 
-/* The handles say the same; one line is enough. */
+/* The handles say the same within a second or so; one line is enough. */
 static void
 log_of_library(void *ctx, enum informer_log_level level, const char *message)
 {
@@ -34,11 +35,13 @@ log_of_library(void *ctx, enum informer_log_level level, const char *message)
 		[INFORMER_LOG_DEBUG] = LOG_LEVEL_DEBUG,
 	};
 	static char last[512];
+	static uint64_t last_ms;
+	uint64_t now = uv_now(&((struct gateway *)ctx)->loop);
 
-	(void)ctx;
-	if (strcmp(last, message) == 0)
+	if (strcmp(last, message) == 0 && now < last_ms + SAME_LINE_MS)
 		return;
 	snprintf(last, sizeof(last), "%s", message);
+	last_ms = now;
 	log_write(levels[level], "libinformer: %s", message);
 }
 

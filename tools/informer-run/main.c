@@ -38,21 +38,17 @@ struct run {
 	bool lost;
 	uint64_t unknown, asked;
 	uint64_t drain_end_ms, drain_told_ms;
-	char warning[512]; /* the last one printed */
 };
 
 /* ---- the daemon ---- */
 
-/* Print a warning of the library, unless it repeats the last one. */
+/* Print a warning of the library. */
 static void
 warned(void *context, enum informer_log_level level, const char *message)
 {
-	struct run *run = context;
-
-	if (level > INFORMER_LOG_WARNING || strcmp(run->warning, message) == 0)
-		return;
-	snprintf(run->warning, sizeof(run->warning), "%s", message);
-	say(NULL, "%s", message);
+	(void)context;
+	if (level <= INFORMER_LOG_WARNING)
+		say(NULL, "%s", message);
 }
 
 /* Report once each resource that informerd does not cache, and once when it does. */

@@ -27,7 +27,7 @@ watch_daemon(struct follow *follow)
 		return;
 	follow->lost = !status.connected;
 	if (follow->lost)
-		cli_fail("informerd is gone, waiting for it: %s", status.reason);
+		cli_fail("informerd is gone, waiting for it");
 	else
 		cli_fail("informerd is there again");
 }

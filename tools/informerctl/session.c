@@ -46,17 +46,13 @@ cli_fail_code(int code, const char *what)
 	return cli_fail("%s: %s%s%s", what, text, *remedy ? "; " : "", remedy);
 }
 
-/* Print a warning of the library, unless it repeats the last one. */
+/* Print a warning of the library. */
 static void
 warned(void *context, enum informer_log_level level, const char *message)
 {
-	static char last[512];
-
 	(void)context;
-	if (level > INFORMER_LOG_WARNING || strcmp(last, message) == 0)
-		return;
-	snprintf(last, sizeof(last), "%s", message);
-	cli_fail("%s", message);
+	if (level <= INFORMER_LOG_WARNING)
+		cli_fail("%s", message);
 }
 
 struct informer *

@@ -282,7 +282,8 @@ attach(struct client *c, const struct message_hello *hello)
 		return;
 	}
 	if (!layout_is_readable(hello->layout_major, hello->layout_minor, header, why)) {
-		snprintf(text, sizeof(text), "the arena cannot be read: %s", why);
+		snprintf(text, sizeof(text), "the arena cannot be read: %s; informerd is release %s", why,
+			 INFORMER_VERSION);
 		client_refuse(c, REFUSED_LAYOUT, text);
 		return;
 	}
