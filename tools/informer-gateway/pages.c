@@ -11,6 +11,7 @@
 #include "tools/informer-gateway/arena/arena_resources.h"
 #include "tools/informer-gateway/views/arena_view.h"
 #include "writer/base/metrics_text.h"
+#include "writer/base/process_metrics.h"
 
 #define TEXT "text/plain; charset=utf-8"
 
@@ -193,7 +194,7 @@ metrics(const struct gateway *g, struct gw_exchange *x)
 	struct metrics_text m = {0};
 	struct api_buf body = {0};
 
-	metrics_family(&m, "informer_gateway_info", "gauge", "The program.");
+	metrics_family(&m, "informer_gateway_build_info", "gauge", "1, with the version.");
 	metrics_sample(&m, "", 1, LABELS("version", INFORMER_VERSION));
 	of_front(&m, gw_front_counters(g->front));
 	of_router(&m, gw_router_counters(g->router));
@@ -201,6 +202,7 @@ metrics(const struct gateway *g, struct gw_exchange *x)
 	of_access(&m, g);
 	of_upstream(&m, g);
 	of_arena(&m, g->arena);
+	process_metrics(&m);
 	body.data = metrics_take(&m, &body.len);
 	body.cap = body.len;
 	gw_reply(x, 200, METRICS_CONTENT_TYPE, &body);

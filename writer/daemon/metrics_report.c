@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes /metrics: figures of the report (stat_report.c), each found by its path there, and the API server's
- * answers under the names of Go clients' metrics.
+ * Writes /metrics: figures of the report (stat_report.c), each found by its path there, the API server's
+ * answers under the names of Go clients' metrics, and the process' own figures.
  *
  * A resource is named as in "pods", "deployments.apps", with its namespace if only one is cached.
  */
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "writer/base/metrics_text.h"
+#include "writer/base/process_metrics.h"
 
 /*
  * A family. path leads to its samples in the report. "*" stands for each item of an array, and adds the
@@ -39,7 +40,6 @@ static const struct row rows_at_any_time[] = {
 };
 
 static const struct row rows[] = {
-	{"informer_build_info", "1, with the version.", "builds/*version"},
 	{"informer_uptime_seconds", "Time since this generation began.", "uptime_ns"},
 	{"informer_ready", "1 when every resource was synced once.", "ready"},
 	{"informer_resources", "Resources that are configured.", "resources"},
@@ -348,10 +348,9 @@ add_reload_forms(cJSON *report, const struct daemon *d)
 static void
 add_whole(struct metrics_text *m, const struct daemon *d, cJSON *report)
 {
-	cJSON *builds = cJSON_AddObjectToObject(report, "builds"), *item;
+	cJSON *item;
 	size_t i = 0;
 
-	cJSON_AddNumberToObject(builds, INFORMER_VERSION, 1);
 	cJSON_ArrayForEach (item, member(report, "resources")) {
 		if (d->cached[i])
 			add_forms(item, d->cached[i]);
@@ -416,6 +415,8 @@ metrics_report(const struct daemon *d, size_t *ret_length)
 	cJSON *report = report_tree(d);
 	struct metrics_text m = {0};
 
+	metrics_family(&m, "informer_build_info", "gauge", "1, with the version.");
+	metrics_sample(&m, "", 1, LABELS("version", INFORMER_VERSION));
 	metrics_family(&m, "informer_standby", "gauge",
 		       "1 while another informerd serves the socket, 0 else.");
 	metrics_sample(&m, "", !d->local.store, NULL);
@@ -424,6 +425,7 @@ metrics_report(const struct daemon *d, size_t *ret_length)
 	if (d->local.store)
 		add_whole(&m, d, report);
 	add_requests(&m, d);
+	process_metrics(&m);
 	cJSON_Delete(report);
 	return metrics_take(&m, ret_length);
 }
