@@ -145,9 +145,8 @@ of_access(struct metrics_text *m, const struct gateway *g)
 	for (size_t i = 0; i < GW_LIMIT_KINDS; i++)
 		metrics_sample(m, "", (double)gw_gatekeeper_under_way(g->keeper, (enum gw_limit)i),
 			       LABELS("kind", kinds[i]));
-	if (g->audit)
-		number(m, "informer_gateway_audit_lines_lost_total", "counter",
-		       "Audit lines that could not be written in time.", gw_audit_log_lost(g->audit));
+	number(m, "informer_gateway_audit_lines_lost_total", "counter",
+	       "Audit lines that could not be written in time.", g->audit ? gw_audit_log_lost(g->audit) : 0);
 }
 
 static void

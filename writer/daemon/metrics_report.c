@@ -305,6 +305,18 @@ group_readers(cJSON *report)
 	}
 }
 
+/* The report has the reasons that occurred; a counter must be there before its first event. */
+static void
+add_other_reasons(cJSON *relists)
+{
+	for (int why = RESULT_OK + 1; why < RESULT_KINDS; why++) {
+		const char *name = request_result_name((enum request_result_kind)why);
+
+		if (!member(relists, name))
+			cJSON_AddNumberToObject(relists, name, 0);
+	}
+}
+
 static void
 add_forms(cJSON *resource, const struct cached_resource *c)
 {
@@ -329,6 +341,7 @@ add_forms(cJSON *resource, const struct cached_resource *c)
 
 		cJSON_AddBoolToObject(states, name, is(resource, "activity", name));
 	}
+	add_other_reasons(member(resource, "relists"));
 	/* before the first answer both are false */
 	cJSON_AddBoolToObject(wires, "json", is(resource, "wire", "json"));
 	cJSON_AddBoolToObject(wires, "protobuf", is(resource, "wire", "protobuf"));
@@ -380,6 +393,21 @@ host_of(const char *server, char *host, size_t size)
 	snprintf(host, size, "%.*s", (int)strcspn(start, "/"), start);
 }
 
+/*
+ * Codes that an API server, or a proxy before it, usually answers LISTs and WATCHes with. They have a sample
+ * from the start: increase() does not see a series' first value.
+ */
+static bool
+is_usual(unsigned code)
+{
+	static const unsigned usual[] = {0, 200, 400, 401, 403, 404, 406, 410, 415, 429, 500, 502, 503, 504};
+
+	for (size_t i = 0; i < COUNT(usual); i++)
+		if (usual[i] == code)
+			return true;
+	return false;
+}
+
 static void
 add_requests(struct metrics_text *m, const struct daemon *d)
 {
@@ -391,7 +419,7 @@ add_requests(struct metrics_text *m, const struct daemon *d)
 	metrics_family(m, "rest_client_requests_total", "counter",
 		       "Answers of the API server, by status code; <error>: none came.");
 	for (unsigned code = 0; code < REQUEST_CODES; code++) {
-		if (!stats->codes[code])
+		if (!stats->codes[code] && !is_usual(code))
 			continue;
 		snprintf(text, sizeof(text), "%u", code);
 		metrics_sample(m, "", (double)stats->codes[code],

@@ -57,14 +57,24 @@ TEST_CASE(names_and_types_are_those_of_the_client_libraries)
 	free(text);
 }
 
-/* A descriptor more is counted as one more; the limit is the soft limit. */
+static int
+descriptors_open(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* The open descriptors are counted, none that the count itself takes; the limit is the soft limit. */
 TEST_CASE(descriptors_are_counted)
 {
 	double before = figure("process_open_fds");
 	struct rlimit limit;
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	assert_true(before >= 3);
+	assert_int_equal(before + 1, descriptors_open());
 	assert_true(figure("process_open_fds") == before + 1);
 	close(fd);
 	assert_true(figure("process_open_fds") == before);
