@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Each counter of informerd and informer-gateway is there from the start, at 0: no event that can be expected brings a new series, which
-# increase() would miss.
+# increase() would miss. Alerts and dashboard (tools/monitoring) ask for metrics and labels that the two programs have.
 # Not upstream: the faults are informer-sim's.
 # Takes 5 s.
 . "$(dirname "$0")/../support/script.sh"
@@ -19,7 +19,7 @@ faults() { curl -sf -o /dev/null -X POST "$url/sim/faults" --data-binary "$1" ||
 take() { of_daemon >"$T/daemon.$1" && of_gateway /metrics >"$T/gateway.$1" || fail "no metrics"; }
 
 start_sim --nodes 2 --pods-per-node 5
-printf 'resources: [pods, services]\nmetricsAddress: unix:%s\n' "$M" >"$T/config.yaml"
+printf 'resources: [pods, services, "configmaps?namespace=kube-system"]\nmetricsAddress: unix:%s\n' "$M" >"$T/config.yaml"
 start_daemon --config "$T/config.yaml"
 wait_ready
 start_open_gateway
@@ -41,7 +41,7 @@ when WATCH pods idle then 410 once'
 rises figure 'informer_relists_total{resource="pods",reason="expired"}'
 rises figure 'informer_relists_total{resource="pods",reason="refused"}'
 rises figure "rest_client_requests_total{code=\"403\",method=\"GET\",host=\"127.0.0.1:$sim_port\"}"
-printf 'resources: [pods, services]\nmetricsAddress: unix:%s\nunknown: 1\n' "$M" >"$T/config.yaml"
+printf 'resources: [pods, services, "configmaps?namespace=kube-system"]\nmetricsAddress: unix:%s\nunknown: 1\n' "$M" >"$T/config.yaml"
 kill -HUP "$daemon_pid"
 rises figure 'informer_config_reloads_total{result="failure"}'
 stop_sim
@@ -61,4 +61,8 @@ take traffic
 for program in daemon gateway; do
 	counters "$T/$program.traffic" | diff "$T/$program.series" - >"$T/diff" || fail "counters of the $program come or go with events: $(cat "$T/diff")"
 done
+
+# ---- alerts and dashboard
+command -v python3 >/dev/null || { echo "SKIP: needs python3 for alerts and dashboard"; exit 77; }
+python3 tests/support/monitoring_names.py "$T/daemon.traffic" "$T/gateway.traffic" || fail "tools/monitoring asks for what is not there"
 echo ok

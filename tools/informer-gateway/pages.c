@@ -65,6 +65,16 @@ number(struct metrics_text *m, const char *name, const char *type, const char *h
 }
 
 static void
+of_readiness(struct metrics_text *m, const struct gateway *g)
+{
+	struct api_buf missing = {0};
+
+	say_missing(g, &missing);
+	number(m, "informer_gateway_ready", "gauge", "1 when /readyz answers 200, 0 else.", missing.len == 0);
+	api_buf_done(&missing);
+}
+
+static void
 of_front(struct metrics_text *m, const struct gw_front_counters *c)
 {
 	number(m, "informer_gateway_connections", "gauge", "Connections that are open.", c->connections);
@@ -195,6 +205,7 @@ metrics(const struct gateway *g, struct gw_exchange *x)
 
 	metrics_family(&m, "informer_gateway_build_info", "gauge", "1, with the version.");
 	metrics_sample(&m, "", 1, LABELS("version", INFORMER_VERSION));
+	of_readiness(&m, g);
 	of_front(&m, gw_front_counters(g->front));
 	of_router(&m, gw_router_counters(g->router));
 	of_memory(&m, &g->memory);
