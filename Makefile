@@ -235,6 +235,7 @@ $(call $(1),644,reader-lib/informer.h $(wildcard reader-lib/informer-*.h),$(PREF
 $(call $(1),755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))
 $(call $(1),644,$(B)/libinformer.a,$(LIBDIR))
 $(call $(1),644,tools/schema/kubernetes.schema,$(PREFIX)/share/informer)
+$(call $(1),644,$(wildcard tools/monitoring/*),$(PREFIX)/share/informer/monitoring)
 $(call $(1),644,$(B)/libinformer.pc,$(LIBDIR)/pkgconfig)
 $(foreach s,1 3 5 7 8,$(call $(1),644,$(wildcard */man/*.$(s)),$(MANDIR)/man$(s))$(newline))
 endef
@@ -251,7 +252,7 @@ install-strip: install
 uninstall:
 	$(call installed,take)
 	$(Q)rm -f $(DESTDIR)$(LIBDIR)/$(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
-	$(Q)rmdir $(DESTDIR)$(PREFIX)/share/informer 2>/dev/null || true
+	$(Q)rmdir $(DESTDIR)$(PREFIX)/share/informer/monitoring $(DESTDIR)$(PREFIX)/share/informer 2>/dev/null || true
 	$(if $(DESTDIR),,$(Q)ldconfig 2>/dev/null || true)
 define newline
 

@@ -15,6 +15,7 @@ touch "$root/usr/bin/another" "$root/usr/share/man/man1/another.1"
 find "$root" ! -type d | sort >"$T/before"
 make -s B="$B" DESTDIR="$root" PREFIX=/usr install >"$T/install.log" 2>&1 || fail "make install"
 for f in bin/informerd bin/informer-gateway bin/informerctl bin/informer-run bin/informer-sim include/informer.h lib/libinformer.a lib/libinformer.so lib/pkgconfig/libinformer.pc share/informer/kubernetes.schema \
+	share/informer/monitoring/informer.rules.yaml share/informer/monitoring/informer.rules.test.yaml share/informer/monitoring/informer-dashboard.json \
 	share/man/man1/informerctl.1 share/man/man1/informer-run.1 share/man/man3/informer_attach.3 share/man/man7/informer.7 share/man/man8/informerd.8; do
 	[ -s "$root/usr/$f" ] || fail "$f is not installed"
 done
