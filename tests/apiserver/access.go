@@ -30,6 +30,7 @@ import (
 	authenticationinstall "k8s.io/kubernetes/pkg/apis/authentication/install"
 	authorizationinstall "k8s.io/kubernetes/pkg/apis/authorization/install"
 	"k8s.io/kubernetes/pkg/registry/authentication/tokenreview"
+	"k8s.io/kubernetes/pkg/registry/authorization/selfsubjectaccessreview"
 	"k8s.io/kubernetes/pkg/registry/authorization/subjectaccessreview"
 	rbacvalidation "k8s.io/kubernetes/pkg/registry/rbac/validation"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
@@ -125,20 +126,22 @@ func readRoles(file string) (*rbacvalidation.StaticRoles, error) {
 	return all, nil
 }
 
-// installReviews serves TokenReviews and SubjectAccessReviews: upstream's own.
+// installReviews serves TokenReviews, SubjectAccessReviews and SelfSubjectAccessReviews: upstream's own.
 func (s *server) installReviews() error {
+	may := s.config.Authorization.Authorizer
 	for _, of := range []struct {
-		gv      schema.GroupVersion
-		plural  string
-		storage rest.Storage
+		gv     schema.GroupVersion
+		served map[string]rest.Storage
 	}{
-		{authenticationv1.SchemeGroupVersion, "tokenreviews",
-			tokenreview.NewREST(s.config.Authentication.Authenticator, s.config.Authentication.APIAudiences)},
-		{authorizationv1.SchemeGroupVersion, "subjectaccessreviews", subjectaccessreview.NewREST(s.config.Authorization.Authorizer)},
+		{authenticationv1.SchemeGroupVersion, map[string]rest.Storage{
+			"tokenreviews": tokenreview.NewREST(s.config.Authentication.Authenticator, s.config.Authentication.APIAudiences)}},
+		{authorizationv1.SchemeGroupVersion, map[string]rest.Storage{
+			"subjectaccessreviews":     subjectaccessreview.NewREST(may),
+			"selfsubjectaccessreviews": selfsubjectaccessreview.NewREST(may)}},
 	} {
 		info := genericapiserver.NewDefaultAPIGroupInfo(of.gv.Group, scheme, runtime.NewParameterCodec(scheme), codecs)
 		info.PrioritizedVersions = []schema.GroupVersion{of.gv}
-		info.VersionedResourcesStorageMap[of.gv.Version] = map[string]rest.Storage{of.plural: of.storage}
+		info.VersionedResourcesStorageMap[of.gv.Version] = of.served
 		if err := s.generic.InstallAPIGroup(&info); err != nil {
 			return err
 		}

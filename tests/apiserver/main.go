@@ -26,18 +26,23 @@
 // # What it serves
 //
 // core/v1 pods, services, namespaces, nodes, configmaps, secrets, endpoints,
-// events; apps/v1 deployments; discovery.k8s.io/v1 endpointslices;
+// serviceaccounts, events; apps/v1 deployments, replicasets and daemonsets;
+// batch/v1 jobs;
+// discovery.k8s.io/v1 endpointslices; networking.k8s.io/v1 networkpolicies;
+// rbac.authorization.k8s.io/v1 clusterroles and clusterrolebindings;
 // CustomResourceDefinitions and what they define. Lists with
 // pages, snapshots and selectors, watches with bookmarks and initial events, 410
 // and 504, JSON, YAML and protobuf, gzip, Table, PartialObjectMetadata, aggregated
 // discovery, OpenAPI, the four kinds of patch. With --rbac upstream's authorizer
-// (of k8s.io/kubernetes), TokenReviews and SubjectAccessReviews.
+// (of k8s.io/kubernetes), TokenReviews, SubjectAccessReviews and
+// SelfSubjectAccessReviews; it takes roles from FILE alone.
 //
 // # What is not as in a cluster
 //
-// What lives in k8s.io/kubernetes: no defaulting and no validation of specs, no
-// namespace lifecycle, no garbage collection, no defaulted service account. POST
-// keeps .status, so that real objects can be loaded, and deletion is immediate
+// What lives in k8s.io/kubernetes: no defaulting; no validation of specs, except of
+// daemonsets, networkpolicies, clusterroles and their bindings; no namespace
+// lifecycle, no garbage collection, no defaulted service account. POST keeps
+// .status, so that real objects can be loaded, and deletion is immediate
 // (--graceful-pods: as the pod strategy does it). Table rows are simplified.
 //
 // # Pitfalls

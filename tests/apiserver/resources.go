@@ -9,8 +9,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,14 +43,18 @@ type resource struct {
 	fields      func(runtime.Object) fields.Set
 	columns     []metav1.TableColumnDefinition
 	row         func(runtime.Object) []any
+	rules       *rules // upstream's defaults and validation; nil: every spec is let in
 }
 
 var (
-	core      = corev1.SchemeGroupVersion
-	apps      = appsv1.SchemeGroupVersion
-	discovery = discoveryv1.SchemeGroupVersion
+	core          = corev1.SchemeGroupVersion
+	apps          = appsv1.SchemeGroupVersion
+	batch         = batchv1.SchemeGroupVersion
+	discovery     = discoveryv1.SchemeGroupVersion
+	networking    = networkingv1.SchemeGroupVersion
+	authorization = rbacv1.SchemeGroupVersion
 
-	groupVersions = []schema.GroupVersion{core, apps, discovery}
+	groupVersions = []schema.GroupVersion{core, apps, batch, discovery, networking, authorization}
 )
 
 var pods = &resource{gv: core, plural: "pods", single: "pod", short: []string{"po"}, categories: []string{"all"},
@@ -94,13 +101,29 @@ var resources = []*resource{
 	deployments,
 	{gv: discovery, plural: "endpointslices", single: "endpointslice", namespaced: true,
 		object: &discoveryv1.EndpointSlice{}, list: &discoveryv1.EndpointSliceList{}},
+	{gv: core, plural: "serviceaccounts", single: "serviceaccount", short: []string{"sa"}, namespaced: true,
+		object: &corev1.ServiceAccount{}, list: &corev1.ServiceAccountList{}},
+	{gv: apps, plural: "daemonsets", single: "daemonset", short: []string{"ds"}, categories: []string{"all"}, namespaced: true,
+		status: true, object: &appsv1.DaemonSet{}, list: &appsv1.DaemonSetList{}, rules: daemonSetRules},
+	{gv: apps, plural: "replicasets", single: "replicaset", short: []string{"rs"}, categories: []string{"all"}, namespaced: true,
+		status: true, object: &appsv1.ReplicaSet{}, list: &appsv1.ReplicaSetList{}},
+	{gv: batch, plural: "jobs", single: "job", categories: []string{"all"}, namespaced: true,
+		status: true, object: &batchv1.Job{}, list: &batchv1.JobList{}},
+	{gv: networking, plural: "networkpolicies", single: "networkpolicy", short: []string{"netpol"}, namespaced: true,
+		object: &networkingv1.NetworkPolicy{}, list: &networkingv1.NetworkPolicyList{}, rules: networkPolicyRules},
+	{gv: authorization, plural: "clusterroles", single: "clusterrole",
+		object: &rbacv1.ClusterRole{}, list: &rbacv1.ClusterRoleList{}, rules: clusterRoleRules},
+	{gv: authorization, plural: "clusterrolebindings", single: "clusterrolebinding",
+		object: &rbacv1.ClusterRoleBinding{}, list: &rbacv1.ClusterRoleBindingList{}, rules: clusterRoleBindingRules},
 }
 
 func init() {
-	utilruntime.Must(corev1.AddToScheme(scheme))
-	utilruntime.Must(appsv1.AddToScheme(scheme))
-	utilruntime.Must(discoveryv1.AddToScheme(scheme))
-	utilruntime.Must(autoscalingv1.AddToScheme(scheme)) // for /scale
+	// The first of a builder's functions registers the types. Those behind it are defaults and conversions of k8s.io/kubernetes
+	// (rules.go), which are not for this scheme.
+	for _, b := range []runtime.SchemeBuilder{corev1.SchemeBuilder, appsv1.SchemeBuilder, batchv1.SchemeBuilder, discoveryv1.SchemeBuilder,
+		networkingv1.SchemeBuilder, rbacv1.SchemeBuilder, autoscalingv1.SchemeBuilder /* for /scale */} {
+		utilruntime.Must(b[0](scheme))
+	}
 	scheme.AddKnownTypes(schema.GroupVersion{Group: autoscaling.Group, Version: runtime.APIVersionInternal}, &autoscalingv1.Scale{})
 	for _, r := range resources {
 		scheme.AddKnownTypes(schema.GroupVersion{Group: r.gv.Group, Version: runtime.APIVersionInternal}, r.object, r.list)

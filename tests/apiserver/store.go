@@ -89,8 +89,8 @@ func (r *resource) attributes(o runtime.Object) (labels.Set, fields.Set, error) 
 	return m.GetLabels(), set, nil
 }
 
-// strategy lets every spec in: upstream's rules for metadata apply, validation
-// and defaulting of specs are not published as a library.
+// strategy lets every spec in, unless the resource has rules: upstream's rules for
+// metadata apply.
 type strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator
@@ -139,11 +139,15 @@ func (s strategy) PrepareForUpdate(_ context.Context, o, old runtime.Object) {
 	m.SetResourceVersion(rv)
 }
 
-func (strategy) Validate(context.Context, runtime.Object) field.ErrorList { return nil }
+func (s strategy) Validate(_ context.Context, o runtime.Object) field.ErrorList {
+	return s.resource.rules.check(o)
+}
 func (strategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
 	return nil
 }
-func (strategy) WarningsOnCreate(context.Context, runtime.Object) []string { return nil }
+func (s strategy) WarningsOnCreate(ctx context.Context, o runtime.Object) []string {
+	return s.resource.rules.warn(ctx, o)
+}
 func (strategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
 	return nil
 }
