@@ -31,7 +31,7 @@ static const struct cli_command command_completion = {
 };
 static const struct cli_command *const commands[] = {&command_get,   &command_changes, &command_stat,
 						     &command_wait,  &command_whois,   &command_verify,
-						     &command_completion};
+						     &command_rbac,  &command_completion};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
 
 static int
@@ -66,6 +66,7 @@ help(void)
 	     "  informerctl whois 4711                   the Pod and workload of a process\n"
 	     "  informerctl stat                         informerd's state\n"
 	     "  informerctl wait --for=synced --timeout=30s\n"
+	     "  informerctl rbac | kubectl apply -f -    the rights that informerd needs\n"
 	     "\n"
 	     "  informerctl COMMAND --help               its flags\n"
 	     "  informerctl --version\n"

@@ -73,7 +73,8 @@ make_texts(struct resource_spec *spec, const struct config_resource *entry)
 		spec->name = NULL;
 		return -ENOMEM;
 	}
-	if (hint && asprintf(&spec->refusal_hint, "grant informerd this RBAC rule: %s", hint) < 0)
+	if (hint && asprintf(&spec->refusal_hint,
+			     "grant informerd this RBAC rule: %s; informerctl rbac prints all", hint) < 0)
 		spec->refusal_hint = NULL;
 	return 0;
 }
