@@ -127,7 +127,7 @@ $(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 
-$(B)/informerctl: $(CTL_OBJS) $(CHANGE_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS) $(B)/libinformer.a
+$(B)/informerctl: $(CTL_OBJS) $(CHANGE_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS) $(SHM_OBJS) $(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(TOOL_LIBS)
 

@@ -23,7 +23,7 @@ informerctl completion bash >"$T/script"
 . "$T/script"
 [ "$(complete -p informerctl)" = 'complete -F _informerctl informerctl' ] || fail "not registered"
 completes ''
-is 'changes completion get help rbac stat verify wait whois'
+is 'changes completion get help purge rbac stat verify wait whois'
 completes w
 is 'wait whois'
 completes get --sh

@@ -28,8 +28,8 @@ struct cli_command {
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };
 
-extern const struct cli_command command_changes, command_get, command_rbac, command_stat, command_verify,
-	command_wait, command_whois;
+extern const struct cli_command command_changes, command_get, command_purge, command_rbac, command_stat,
+	command_verify, command_wait, command_whois;
 
 /* Print on stderr, after "informerctl: " and with a line feed. Always returns EXIT_USAGE. */
 int

@@ -31,7 +31,7 @@ static const struct cli_command command_completion = {
 };
 static const struct cli_command *const commands[] = {&command_get,   &command_changes, &command_stat,
 						     &command_wait,  &command_whois,   &command_verify,
-						     &command_rbac,  &command_completion};
+						     &command_rbac,  &command_purge, &command_completion};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
 
 static int
