@@ -183,7 +183,8 @@ static const struct flag flags[] = {
 	 COPY(flags.arena_dir)},
 	{"arena-name", 0, "NAME", "the arena's name there (default: follows from the socket)",
 	 COPY(flags.arena_name)},
-	{"arena-max", 0, "SIZE", "the largest arena, with its unit, as 512Mi or 4Gi (default: what fits)",
+	{"arena-max", 0, "SIZE", "the largest arena, with its unit, as 512Mi or 4Gi (default: what fits,\n"
+	 "at most 3/4 of /dev/shm and half of the memory)",
 	 take_arena_max, offsetof(struct options, flags.arena_max_bytes), false},
 	{"allow-uid", 0, "USER",
 	 "let this user attach, by name or number; may be repeated (informerd's own and root always may)",

@@ -18,6 +18,11 @@
  * larger, and readers, informerd and all others need some.
  */
 #define MEMORY_PART 2u
+/*
+ * By default the arena leaves this part of /dev/shm to other programs, as a database: they fail when it is
+ * full, while informerd waits. MEMORY_PART leaves them nothing: /dev/shm has half of the memory by default.
+ */
+#define OTHERS_PART 4u
 
 static uint64_t
 min_of(uint64_t a, uint64_t b)
@@ -38,13 +43,21 @@ within_limits(uint64_t bytes)
 	return bytes < ARENA_BYTES_MIN ? ARENA_BYTES_MIN : bytes;
 }
 
+/* What the arena takes of the file system by default. UINT64_MAX: no limit. */
+static uint64_t
+part_of_system(const struct arena_means *m)
+{
+	if (!m->system)
+		return UINT64_MAX;
+	return m->shared ? m->system - m->system / OTHERS_PART : m->system;
+}
+
 uint64_t
 arena_budget_wanted(const struct arena_means *m)
 {
-	uint64_t system = m->system ? m->system : UINT64_MAX,
-		 part = m->memory ? m->memory / MEMORY_PART : UINT64_MAX;
+	uint64_t part = m->memory ? m->memory / MEMORY_PART : UINT64_MAX;
 
-	return within_limits(m->configured ? m->configured : min_of(system, part));
+	return within_limits(m->configured ? m->configured : min_of(part_of_system(m), part));
 }
 
 /* What file system and memory cgroup allow, with what the arena has. UINT64_MAX: no limit. */
@@ -88,17 +101,23 @@ void
 arena_budget_explain(const struct arena_means *m, const char *dir, char *text, size_t size)
 {
 	uint64_t wanted = arena_budget_wanted(m), system = by_system(m), group = by_group(m);
+	bool whole = !m->configured && m->system && wanted >= within_limits(part_of_system(m));
 	struct shown limit = show(wanted);
 
 	if (group < wanted && group <= system)
 		snprintf(text, size,
 			 "the memory cgroup leaves %s, of which %s are kept free: raise its memory limit",
 			 show(m->group_left).text, show(ARENA_PAGES_GROUP_RESERVE).text);
-	else if (system < wanted || (!m->configured && m->system && wanted >= within_limits(m->system)))
+	else if (system < wanted || (whole && !m->shared))
 		snprintf(text, size,
 			 "%s has %s, %s of it free: mount it larger (mount -o remount,size=SIZE %s), or free "
 			 "some space there",
 			 dir, show(m->system).text, show(m->system_left).text, dir);
+	else if (whole)
+		snprintf(text, size,
+			 "by default the arena takes three quarters of %s, %s of %s: set a larger "
+			 "arena.maxBytes (--arena-max), or mount it larger (mount -o remount,size=SIZE %s)",
+			 dir, limit.text, show(m->system).text, dir);
 	else if (wanted >= ARENA_BYTES_LIMIT)
 		snprintf(text, size, "no arena has more than %s: cache less", limit.text);
 	else if (m->configured)

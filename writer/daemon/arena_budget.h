@@ -8,21 +8,25 @@
 #ifndef WRITER_DAEMON_ARENA_BUDGET_H
 #define WRITER_DAEMON_ARENA_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
  * All in bytes.
  *
- * configured   arena.maxBytes; 0: the size of the file system, or half of `memory` if that is less
+ * configured   arena.maxBytes; 0: the size of the file system, three quarters of it if it is shared, or half
+ *              of `memory` if that is less
  * system       size of the file system; 0: unlimited
  * system_left  free bytes of the file system
  * memory       of the machine, or the memory cgroup's limit if that is less; 0: unknown
  * group_left   what the memory cgroup still allows; UINT64_MAX: no limit
  * present      what the arena uses already, counted in both
+ * shared       the file system is /dev/shm, which other programs use
  */
 struct arena_means {
 	uint64_t configured, system, system_left, memory, group_left, present;
+	bool shared;
 };
 
 /* The intended limit: configured, or what file system and memory suggest. */

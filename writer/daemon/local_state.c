@@ -108,6 +108,13 @@ arena_dir(const struct config *config)
 	return config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR;
 }
 
+/* What other programs use as well: /dev/shm, also when arena.dir names it. */
+static bool
+is_shared(const struct config *config)
+{
+	return strcmp(arena_dir(config), DEFAULT_ARENA_DIR) == 0;
+}
+
 static int
 open_place(struct local_state *local, const struct config *config, char **ret_error)
 {
@@ -124,6 +131,7 @@ open_place(struct local_state *local, const struct config *config, char **ret_er
 		return message_set(ret_error, -errno, "%s: %s; arena.dir must name a directory on a tmpfs",
 				   dir, strerror(errno));
 	means.configured = config->arena_max_bytes;
+	means.shared = local->shared = is_shared(config);
 	arena_means_look(&means, local->place.directory);
 	budget = arena_budget_wanted(&means);
 	local->system_bytes = means.system;
@@ -160,6 +168,7 @@ look_at_means(const struct local_state *local, struct arena_means *means)
 
 	arena_stats(&local->arena, &stats);
 	means->present = stats.present_bytes;
+	means->shared = local->shared;
 	arena_means_look(means, local->arena.fd);
 }
 
@@ -199,7 +208,7 @@ drop_unwanted(struct local_state *local, const struct config *config)
 static int
 refuse_without_room(const struct local_state *local, const struct config *config, char **ret_error)
 {
-	struct arena_means means = {.configured = config->arena_max_bytes};
+	struct arena_means means = {.configured = config->arena_max_bytes, .shared = local->shared};
 	char limit[512];
 
 	arena_means_look(&means, local->place.directory);

@@ -27,6 +27,7 @@ struct local_state {
 	struct store *store;
 	struct adoption adoption;
 	uint64_t system_bytes; /* size of the arena's file system, as last seen */
+	bool shared;           /* other programs use that file system */
 };
 
 /*

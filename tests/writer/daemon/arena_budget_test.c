@@ -43,6 +43,25 @@ TEST_CASE(by_default_at_most_half_of_the_memory)
 	assert_int_equal(arena_budget_wanted(&m), 60 * MIB);
 }
 
+/* Other programs use /dev/shm: by default a quarter of it is left to them. */
+TEST_CASE(by_default_at_most_three_quarters_of_a_shared_file_system)
+{
+	struct arena_means m = {.system = 64 * MIB,
+				.system_left = 60 * MIB,
+				.memory = 128 * MIB,
+				.group_left = UINT64_MAX,
+				.shared = true};
+
+	assert_int_equal(arena_budget_wanted(&m), 48 * MIB);
+	assert_int_equal(arena_budget_now(&m), 48 * MIB);
+	m.memory = 80 * MIB;
+	assert_int_equal(arena_budget_wanted(&m), 40 * MIB);
+	m.configured = 64 * MIB;
+	assert_int_equal(arena_budget_wanted(&m), 64 * MIB);
+	m = (struct arena_means){.memory = 128 * MIB, .group_left = UINT64_MAX, .shared = true};
+	assert_int_equal(arena_budget_wanted(&m), 64 * MIB); /* a file system without a size */
+}
+
 /* What is looked at is there: the figures of this machine. */
 TEST_CASE(the_means_are_looked_at)
 {
@@ -103,7 +122,13 @@ TEST_CASE(the_limit_that_counts_is_explained)
 	assert_explained(&m, "the memory cgroup leaves 8 MiB, of which 8 MiB are kept free: raise");
 	m = (struct arena_means){.memory = 1000 * MIB, .group_left = UINT64_MAX};
 	assert_explained(&m, "half of the memory at most, 500 MiB: set a larger arena.maxBytes");
-	m.configured = 2 * ARENA_BYTES_LIMIT;
+	m = (struct arena_means){.system = 64 * MIB, .system_left = 16 * MIB, .present = 48 * MIB,
+				 .group_left = UINT64_MAX, .shared = true};
+	assert_explained(&m, "by default the arena takes three quarters of /dev/shm, 48 MiB of 64 MiB: set a "
+			     "larger arena.maxBytes (--arena-max), or mount it larger");
+	m.present = m.system_left;
+	assert_explained(&m, "/dev/shm has 64 MiB, 16 MiB of it free: mount it larger");
+	m = (struct arena_means){.configured = 2 * ARENA_BYTES_LIMIT, .group_left = UINT64_MAX};
 	assert_explained(&m, "no arena has more than 32768 MiB");
 }
 
