@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make install fills a staged tree, from which README's agent builds as printed and works; the library brings its own names alone, and
-# needs libsodium and libc only. make uninstall takes away what make install put there, and nothing else.
+# needs libsodium and libc only. Each file is in one Debian package. make uninstall takes away what make install put there, and nothing else.
 # Not upstream: it needs no server.
 # Takes 5 s.
 . "$(dirname "$0")/../support/script.sh"
@@ -24,6 +24,16 @@ for page in */man/*.[1-8]; do
 	[ -s "$root/usr/share/man/man${page##*.}/${page##*/}" ] || fail "$page is not installed"
 done
 ! grep -r "$T" "$root/usr/lib/pkgconfig" || fail "the staging directory stands in libinformer.pc"
+
+# ---- each file is in one Debian package
+sed '/^debian\//d; s|/lib/\*/|/lib/|' tools/packaging/debian/*.install >"$T/packaged"
+while read -r file; do
+	packages=0
+	while read -r pattern; do
+		case $file in $pattern | $pattern/*) packages=$((packages + 1)) ;; esac
+	done <"$T/packaged"
+	[ "$packages" = 1 ] || fail "$packages packages have $file (tools/packaging/debian/*.install)"
+done < <(cd "$root" && find usr ! -type d ! -name 'another*')
 
 # ---- the agent, as README prints it
 sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$T/agent.c"

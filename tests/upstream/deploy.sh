@@ -3,7 +3,7 @@
 # The manifests of tools/deploy: upstream's API server takes all objects of each overlay, with strict fields and its own validation, and warns
 # of nothing. Then their containers run, as root only: as the DaemonSets say, each as PID 1 in a root of its own that is read-only, with the
 # users, groups, capabilities, volumes and ConfigMaps named there, and as the service account with the roles named there.
-#   - informerd syncs all that is configured, and may read no secrets;
+#   - informerd syncs all that is configured, and may read no secrets; its roles are those that informerctl rbac prints;
 #   - the one of the next revision is ready while the first one serves, and takes over without a LIST;
 #   - an agent that has the group reads through a read-only volume, one without the group is refused;
 #   - the gateway attaches, and asks for reviews.
@@ -199,6 +199,12 @@ start_informerd() {
 	informerd_pid=$inner informerd_outer=$outer
 }
 probe() { curl -sf "http://$(grep -o '127\.0\.0\.1:[0-9]*/metrics' "$1" | head -n 1 | sed 's|/metrics||')$2"; }
+# granted FILE: who informerd is in this manifest, and each thing that he may do
+granted() {
+	jq -c '[.items[] | select(.metadata.name == "informerd" and (.kind | test("Role|ServiceAccount")))
+		| if .kind == "ClusterRole" then .rules[] | .apiGroups[] as $group | .resources[] as $resource | .verbs[] as $verb | [$verb, $resource, $group, .resourceNames]
+		else [.kind, .metadata.namespace, .roleRef.kind, .roleRef.name, .subjects[0].name, .subjects[0].namespace] end] | unique' "$1"
+}
 end_informerd() {
 	kill -TERM "$informerd_pid"
 	code=0
@@ -218,6 +224,9 @@ for overlay in $overlays; do
 	for resource in secrets configmaps; do
 		! k auth can-i list "$resource" -A --as="$account:informerd" >"$T/can.out" 2>&1 || fail "$overlay: may list $resource"
 	done
+	"$B/informerctl" rbac --socket "$S" >"$T/$overlay.rbac" || fail "$overlay: informerctl rbac ends with $?"
+	as_json "$T/$overlay.rbac" "$T/$overlay.rbac.json"
+	same "$overlay: what informerctl rbac prints" "$(granted "$T/$overlay.json")" "$(granted "$T/$overlay.rbac.json")"
 	end_informerd
 done
 

@@ -7,7 +7,7 @@
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/rbac_manifest.h"
 
-#define DEFAULT_NAMESPACE "informer-system"
+#define DEFAULT_NAMESPACE "informer"
 
 /* The command line. */
 struct request {
