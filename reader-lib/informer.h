@@ -234,7 +234,8 @@ INFORMER_API size_t informer_error_text(int code, char *buffer, size_t size);
  *             -EACCES, INFORMER_E_REFUSED, INFORMER_E_LAYOUT: a person must act
  *             -EMFILE, -ENOMEM: this process has run out. Other codes: reason has the cause
  * server_release  of the API server, 1000 * major + minor: 1036 is Kubernetes 1.36; 0: not known
- * socket      at which the handle is or was attached, or the first that it tries; lent until detached
+ * socket      at which the handle is or was attached, else that was connected last, else the first that it
+ *             tries; lent until detached
  */
 struct informer_status {
 	size_t size;

@@ -165,6 +165,7 @@ connection_open(struct informer *inf, unsigned *ret_place)
 		if (r == -ENOENT)
 			r = fd;
 	}
+	*ret_place = 0;
 	return connection_failed(inf, r);
 }
 

@@ -47,7 +47,7 @@ struct retry_line {
  * reason         the same as a sentence
  * retry_lines    written by log_retry(), by the hash of the line: lines of one place forget each other
  * places         where to connect, in this order. Once attached, the handle keeps to that place.
- * place          of the last attempt that connected
+ * place          of the last attempt, if it connected; else 0
  * hooks, resources, run, subscriptions   of the rooms above, in the same allocation; set first
  */
 struct informer {

@@ -23,7 +23,7 @@ informer_status(struct informer *inf, struct informer_status *status)
 	s.connected = inf->connection == CONNECTION_UP;
 	s.failure = inf->failure;
 	s.attaches = inf->attaches;
-	s.socket = inf->places[0].address.sun_path;
+	s.socket = inf->places[inf->place].address.sun_path;
 	memcpy(s.reason, inf->reason, sizeof(s.reason));
 	if (m) {
 		struct header *h = (struct header *)(uintptr_t)m->header;

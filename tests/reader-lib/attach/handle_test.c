@@ -437,6 +437,25 @@ TEST(a_user_prefers_his_own_daemon_and_keeps_to_it)
 	remove_own_place(fx, path);
 }
 
+/* Of two places, the status names the one whose informerd refuses. */
+TEST(the_socket_that_refuses_is_named)
+{
+	const char *path = own_place(fx, "/nonexistent/informer.sock");
+	struct informer *inf;
+
+	broker_fixture_start(fx);
+	assert_int_equal(chmod(fx->socket, 0666), 0);
+	become(4711);
+	assert_int_equal(informer_attach(NULL, &inf), 0);
+	assert_int_equal(inf->place_count, 2);
+	strcpy(inf->places[1].address.sun_path, fx->socket); /* in place of the system's */
+	DISPATCH_UNTIL(inf, strcmp(status_of(inf).socket, fx->socket) == 0);
+	DISPATCH_UNTIL(inf, status_of(inf).failure == INFORMER_E_REFUSED);
+	informer_detach(inf);
+	become(0);
+	remove_own_place(fx, path);
+}
+
 TEST(another_users_program_at_ones_own_place_is_not_taken_for_informerd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
