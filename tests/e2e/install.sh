@@ -48,13 +48,23 @@ ${CC:-cc} "$T/agent.c" -Wall -Wextra -Werror $(pkg-config --cflags --libs libinf
 ${CC:-cc} "$T/agent.c" $(pkg-config --cflags libinformer) "$root/usr/lib/libinformer.a" $sodium -o "$T/agent-static" 2>"$T/cc.log" ||
 	fail "the static library needs more than libsodium and libc"
 
+# ---- the same with CMake, as informer(7) prints it
+agents="agent agent-static"
+if command -v cmake >/dev/null; then
+	mkdir -p "$T/cmake/examples"
+	cp "$T/agent.c" "$T/cmake/examples/"
+	sed -n '/^cmake_minimum/,/^target_link/p' "$root/usr/share/man/man7/informer.7" >"$T/cmake/CMakeLists.txt"
+	cmake -S "$T/cmake" -B "$T/cmake/build" >"$T/cmake.log" 2>&1 && cmake --build "$T/cmake/build" >>"$T/cmake.log" 2>&1 || fail "the CMakeLists.txt of informer(7)"
+	agents="$agents cmake/build/agent"
+fi
+
 start_sim --nodes 3 --pods-per-node 5
 start_daemon --resource pods
 wait_ready
 node=$(curl -s "$url/api/v1/pods" | jq -r '.items[0].spec.nodeName')
 curl -s "$url/api/v1/pods" | jq -r --arg node "$node" '.items[] | select(.spec.nodeName == $node) | .metadata.name' | sort >"$T/want"
 [ -s "$T/want" ] || fail "no pods on $node"
-for agent in agent agent-static; do
+for agent in $agents; do
 	LD_LIBRARY_PATH=$root/usr/lib INFORMER_SOCKET=$S "$T/$agent" "$node" 2>"$T/agent.log" | sort >"$T/got"
 	cmp -s "$T/want" "$T/got" || fail "$agent prints $(cat "$T/got")"
 done
