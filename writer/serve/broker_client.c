@@ -27,6 +27,8 @@
 #include "writer/serve/broker_internal.h"
 #include "writer/base/log.h"
 
+#define OVERFLOW_UID 65534u /* how the kernel shows users that this user namespace does not have */
+
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
@@ -132,10 +134,16 @@ let_in(struct broker *b, const struct ucred *peer, int fd)
 	char text[200];
 
 	if (!peer_is_allowed(b, peer, fd)) {
-		snprintf(text, sizeof(text),
-			 "user %lu may not attach: allow it with --allow-uid %lu or access.uids, or one of "
-			 "its groups with --allow-gid or access.gids",
-			 (unsigned long)peer->uid, (unsigned long)peer->uid);
+		if (peer->uid == OVERFLOW_UID)
+			snprintf(text, sizeof(text),
+				 "user %u may not attach: it is nobody, or any user outside of informerd's "
+				 "user namespace (informer-kubernetes(7))",
+				 OVERFLOW_UID);
+		else
+			snprintf(text, sizeof(text),
+				 "user %lu may not attach: allow it with --allow-uid %lu or access.uids, or "
+				 "one of its groups with --allow-gid or access.gids",
+				 (unsigned long)peer->uid, (unsigned long)peer->uid);
 		b->stats.denied++;
 		client_turn_away(b, fd, peer, REFUSED_PERMISSION, text);
 		return false;

@@ -43,6 +43,15 @@ RUNNING(refused_users_take_no_place)
 	close_all(fds, sizeof(fds) / sizeof(fds[0]));
 }
 
+/* Whoever allowed 65534 because the refusal names it would let in all users of other user namespaces. */
+RUNNING(the_refusal_of_nobody_does_not_say_to_allow_it)
+{
+	int fd = raw_connect_as(fx, 65534);
+
+	raw_is_refused(fd, REFUSED_PERMISSION, "any user outside of informerd's user namespace");
+	close(fd);
+}
+
 /* A refused user gets the reason, whether it sends HELLO before, during or after the refusal. */
 RUNNING(a_refused_user_gets_the_reason)
 {
