@@ -208,6 +208,11 @@ static const struct flag flags[] = {
 	 "look at flags, files and the arena's directory alone, without the API server, say what is\n"
 	 "wrong, and exit: 0 nothing, 2 something",
 	 ON(check_config)},
+	{"estimate", 0, NULL,
+	 "ask the API server for numbers and a sample of the resources, print what caching them takes\n"
+	 "(memory, bytes and requests at the start), and exit: 0, 2 a resource is refused or absent,\n"
+	 "3 the API server does not answer",
+	 ON(estimate)},
 	{"metrics-address", 0, "ADDRESS",
 	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
 	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",
@@ -257,11 +262,15 @@ options_parse(int argc, char *const *argv, struct options *ret_options, char **r
 		r = message_set(ret_error, -EINVAL,
 				"'%s' belongs to no flag; a resource is named with --resource %s; see --help",
 				argv[r], argv[r]);
+	if (r >= 0 && options.check_config && options.estimate)
+		r = message_set(ret_error, -EINVAL,
+				"--estimate asks the API server, and --check-config does not: use one "
+				"of them");
 	if (r < 0) {
 		options_done(&options);
 		return r;
 	}
-	options.check |= options.check_config;
+	options.check |= options.check_config || options.estimate;
 	*ret_options = options;
 	return 0;
 }

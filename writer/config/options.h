@@ -17,6 +17,7 @@ struct options {
 	bool standby;		/* wait until the informerd that serves the socket ends */
 	bool check;             /* check the configuration and exit */
 	bool check_config;	/* the same without the API server; check is set, too */
+	bool estimate;		/* estimate the configuration's cost and exit; check is set, too */
 	bool help, version;	/* print and exit 0 */
 	char **arguments;       /* the original command line, ended by NULL; includes secrets */
 };

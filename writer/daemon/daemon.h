@@ -23,7 +23,7 @@
 
 #include "writer/config/options.h"
 
-/* DAEMON_UNANSWERED: --check could not ask the API server. */
+/* DAEMON_UNANSWERED: --check or --estimate could not ask the API server. */
 enum daemon_exit { DAEMON_OK = 0, DAEMON_RUNTIME = 1, DAEMON_USAGE = 2, DAEMON_UNANSWERED = 3 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the daemon the writer: it inherits the lock, takes it, or waits for it. --check and --check-config
- * end here. Meanwhile the loop runs for signals and discovery.
+ * Makes the daemon the writer: it inherits the lock, takes it, or waits for it. --check, --check-config
+ * and --estimate end here. Meanwhile the loop runs for signals and discovery.
  *
  *	restarted     the lock is inherited (restart.h)
  *	free          the lock is taken
@@ -24,21 +24,6 @@
 #define LOCK_LOOK_MS 20u
 #define CHECK_MS 10000u /* for the API server to resolve the names */
 
-static void
-on_waited(uv_timer_t *timer)
-{
-	uv_stop(timer->loop); /* if the time is over already, the loop does not poll */
-}
-
-bool
-daemon_wait_some(struct daemon *d, unsigned ms)
-{
-	uv_timer_start(&d->heartbeat, on_waited, ms, 0);
-	uv_run(&d->loop, UV_RUN_DEFAULT);
-	uv_timer_stop(&d->heartbeat);
-	return !d->stopping;
-}
-
 /* ---- --check --------------------------------------------------------------------- */
 
 static void
@@ -49,22 +34,37 @@ say_good(struct daemon *d, const char *what_else)
 	daemon_stop(d, fflush(stdout) == 0 ? DAEMON_OK : DAEMON_RUNTIME);
 }
 
+/* An estimate goes on without the resources that the server lacks. */
+static void
+make_optional(struct config *config, bool was_optional[])
+{
+	for (size_t i = 0; i < config->n_resources; i++) {
+		was_optional[i] = config->resources[i].optional;
+		config->resources[i].optional = true;
+	}
+}
+
 /* Always returns -ECANCELED; errors are logged and the exit code is set. */
 static int
 check(struct daemon *d)
 {
 	uint64_t end = time_ns(CLOCK_MONOTONIC) + CHECK_MS * 1000000ull;
+	bool optional[CONFIG_MAX_RESOURCES];
 
 	if (d->options->check_config) {
 		say_good(d, ", which was not asked");
 		return -ECANCELED;
 	}
+	if (d->options->estimate)
+		make_optional(d->config, optional);
 	daemon_discover(d);
 	while (!d->stopping && !d->names_known && !d->discovery_error && time_ns(CLOCK_MONOTONIC) < end)
 		daemon_wait_some(d, LOCK_LOOK_MS);
 	if (d->stopping)
 		return -ECANCELED;
-	if (d->names_known) {
+	if (d->names_known && d->options->estimate) {
+		daemon_estimate(d, optional);
+	} else if (d->names_known) {
 		say_good(d, "");
 	} else {
 		log_error("the API server does not say what the resources' names mean: %s",

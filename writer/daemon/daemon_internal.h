@@ -4,6 +4,7 @@
  *
  *	daemon.c            the daemon's life
  *	daemon_begin.c      the lock, --standby, --check
+ *	daemon_estimate.c   --estimate
  *	daemon_turn.c       each turn and heartbeat
  *	daemon_resources.c  discovery and its results
  *	daemon_reload.c     SIGHUP
@@ -132,6 +133,10 @@ daemon_stop(struct daemon *d, int exit_code)
 /* Begin or continue to resolve the configured names. Logs, and repeats by itself. */
 void daemon_discover(struct daemon *d);
 
+/* Make the spec of an entry. `resolved` is of known_names_of(). Returns as resource_spec_new(), -ENOMEM. */
+int daemon_make_spec(struct daemon *d, const struct kube_resource *const *resolved, size_t entry,
+		     struct resource_spec **ret_spec, char **ret_error);
+
 /* Watch which cluster answers. Called before the first daemon_discover(). */
 void daemon_guard_cluster(struct daemon *d);
 /*
@@ -141,10 +146,17 @@ void daemon_guard_cluster(struct daemon *d);
 void daemon_publish_release(struct daemon *d);
 
 /*
- * Get the lock (d->inherited), or do what --check asks. Returns 0; -ECANCELED: stopped, with the exit code;
- * other negative errno, with message.
+ * Get the lock (d->inherited), or do what --check or --estimate asks. Returns 0; -ECANCELED: stopped, with
+ * the exit code; other negative errno, with message.
  */
 int daemon_begin(struct daemon *d, char **ret_error);
+
+/*
+ * --estimate: ask for a sample of each resource, print the estimate, and stop the daemon with the exit code.
+ * Needs the resources' names, and uses the heartbeat's timer as daemon_wait_some() does.
+ * optional  by entry: the server may lack it; in the configuration all entries are optional now
+ */
+void daemon_estimate(struct daemon *d, const bool optional[]);
 
 /*
  * Run the loop for ms milliseconds. It uses the heartbeat's timer, so only before the first beat. False: the

@@ -77,9 +77,9 @@ indexes_of(const struct config *config, const struct kube_resource *const *resol
 	return indexes;
 }
 
-static int
-make_spec(struct daemon *d, const struct kube_resource *const *resolved, size_t i,
-	  struct resource_spec **ret_spec, char **ret_error)
+int
+daemon_make_spec(struct daemon *d, const struct kube_resource *const *resolved, size_t i,
+		 struct resource_spec **ret_spec, char **ret_error)
 {
 	struct resource_spec_world world = {
 		.config = d->config,
@@ -114,7 +114,7 @@ add_resource(struct daemon *d, const struct kube_resource *const *resolved, size
 		.cluster = cluster_guard_id(&d->guard),
 	};
 	struct resource_spec *spec;
-	int r = make_spec(d, resolved, i, &spec, ret_error);
+	int r = daemon_make_spec(d, resolved, i, &spec, ret_error);
 
 	return r < 0 ? r : cached_resource_new(&world, spec, &d->config->resources[i], ret);
 }

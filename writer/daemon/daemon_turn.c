@@ -188,3 +188,20 @@ daemon_start_turns(struct daemon *d)
 	uv_prepare_start(&d->prepare, prepare_turn);
 	uv_check_start(&d->check, check_turn);
 }
+
+/* ---- before the first turn ---- */
+
+static void
+on_waited(uv_timer_t *timer)
+{
+	uv_stop(timer->loop); /* if the time is over already, the loop does not poll */
+}
+
+bool
+daemon_wait_some(struct daemon *d, unsigned ms)
+{
+	uv_timer_start(&d->heartbeat, on_waited, ms, 0);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_timer_stop(&d->heartbeat);
+	return !d->stopping;
+}

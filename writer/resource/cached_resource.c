@@ -205,23 +205,16 @@ options_of(struct cached_resource *c, struct source *source)
 {
 	struct resource_spec *spec = c->spec;
 
-	*source = (struct source){
-		.name = spec->name,
-		.api_version = spec->metadata_only ? "meta.k8s.io/v1" : spec->api_version,
-		.kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
-		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL,
-		.lister_watcher = &spec->lister_watcher.base,
-		.fifo = c->fifo,
-		.arena = store_arena(c->store),
-		.intern = store_intern(c->store),
-		.schema = spec->schema,
-		.wire = &c->wire,
-		.clock = c->clock,
-		.on_contact = on_contact,
-		.on_failure = on_failure,
-		.on_success = on_success,
-		.context = c,
-	};
+	*source = resource_spec_source(spec);
+	source->fifo = c->fifo;
+	source->arena = store_arena(c->store);
+	source->intern = store_intern(c->store);
+	source->wire = &c->wire;
+	source->clock = c->clock;
+	source->on_contact = on_contact;
+	source->on_failure = on_failure;
+	source->on_success = on_success;
+	source->context = c;
 	return (struct reflector_options){
 		.source = source, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry)};
 }

@@ -149,6 +149,19 @@ out:
 	return r;
 }
 
+struct source
+resource_spec_source(struct resource_spec *spec)
+{
+	return (struct source){
+		.name = spec->name,
+		.api_version = spec->metadata_only ? "meta.k8s.io/v1" : spec->api_version,
+		.kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
+		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL,
+		.lister_watcher = &spec->lister_watcher.base,
+		.schema = spec->schema,
+	};
+}
+
 void
 resource_spec_free(struct resource_spec *spec)
 {

@@ -11,6 +11,7 @@
 #include "writer/resource/fingerprint.h"
 #include "writer/kube/transport.h"
 #include "writer/reflect/lister_watcher.h"
+#include "writer/reflect/source.h"
 
 /* It owns all its fields; none refers to the configuration. */
 struct resource_spec {
@@ -43,6 +44,8 @@ struct resource_spec_world {
 int resource_spec_new(const struct resource_spec_world *world, const struct kube_resource *kube,
 		      const struct config_resource *entry, const struct config_index *const *indexes,
 		      size_t index_count, struct resource_spec **ret, char **ret_error);
+/* A source with what follows from the spec: name, types, lister_watcher, schema. Borrows of the spec. */
+struct source resource_spec_source(struct resource_spec *spec);
 /* NULL is fine. */
 void resource_spec_free(struct resource_spec *spec);
 

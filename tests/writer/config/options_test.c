@@ -105,6 +105,18 @@ TEST_CASE(the_command_line_is_kept)
 	options_done(&options);
 }
 
+/* An estimate does what a check does, and more; it needs the API server. */
+TEST_CASE(an_estimate_is_a_check_with_the_server)
+{
+	char *const *argv = ARGS("--estimate", "-r", "pods");
+	struct options options;
+
+	assert_int_equal(options_parse(count(argv), argv, &options, NULL), 0);
+	assert_true(options.estimate && options.check && !options.check_config);
+	options_done(&options);
+	assert_refused(ARGS("--estimate", "--check-config", "-r", "pods"), "use one of them");
+}
+
 /* As for kubectl, an empty value of a flag for connecting means that the flag is absent. */
 TEST_CASE(kubectls_flags_may_be_empty)
 {
