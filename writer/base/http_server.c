@@ -14,10 +14,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "writer/base/log.h"
 
 #define CONNECTION_BYTES ((size_t)32 * 1024)
+
+/* A connection; fd is -1 in a free place. */
+struct held {
+	int fd;
+	uint64_t began_ms;
+};
 
 struct http_server {
 	struct MHD_Daemon *daemon;
@@ -28,6 +35,7 @@ struct http_server {
 	uv_timer_t timer; /* when to call libmicrohttpd */
 	unsigned open_handles;
 	bool closed; /* a connection was closed in the last MHD_run() */
+	struct held held[HTTP_SERVER_CONNECTIONS];
 };
 
 /* ---- answers ---- */
@@ -95,12 +103,27 @@ handle(void *context, struct MHD_Connection *connection, const char *url, const 
 
 static void on_timer(uv_timer_t *timer);
 
+/*
+ * Hang up on connections that are too old. libmicrohttpd ends silent ones itself; one that is not silent
+ * brings us here.
+ */
+static void
+end_old_ones(struct http_server *server)
+{
+	const uint64_t now = uv_now(server->timer.loop), limit_ms = HTTP_SERVER_SECONDS * 1000ull;
+
+	for (unsigned i = 0; i < HTTP_SERVER_CONNECTIONS; i++)
+		if (server->held[i].fd >= 0 && now >= server->held[i].began_ms + limit_ms)
+			shutdown(server->held[i].fd, SHUT_RDWR); /* libmicrohttpd closes it */
+}
+
 static void
 turn(struct http_server *server)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 
 	server->closed = false;
+	end_old_ones(server);
 	MHD_run(server->daemon);
 	if (server->closed)
 		uv_timer_start(&server->timer, on_timer, 0, 0);
@@ -129,10 +152,22 @@ on_connection(void *context, struct MHD_Connection *connection, void **socket_co
 	      enum MHD_ConnectionNotificationCode code)
 {
 	struct http_server *server = context;
+	const union MHD_ConnectionInfo *info;
+	struct held *held = *socket_context;
 
-	(void)connection;
-	(void)socket_context;
-	server->closed |= code == MHD_CONNECTION_NOTIFY_CLOSED;
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		server->closed = true;
+		if (held)
+			held->fd = -1;
+		return;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	for (unsigned i = 0; info && !held && i < HTTP_SERVER_CONNECTIONS; i++)
+		if (server->held[i].fd < 0)
+			held = &server->held[i];
+	if (info && held)
+		*held = (struct held){.fd = info->connect_fd, .began_ms = uv_now(server->timer.loop)};
+	*socket_context = held;
 }
 
 /* ---- creating and freeing ---- */
@@ -193,6 +228,8 @@ http_server_new(uv_loop_t *loop, struct listener *listener, http_server_fn *answ
 	*listener = (struct listener){.fd = -1};
 	server->answer = answer;
 	server->context = context;
+	for (unsigned i = 0; i < HTTP_SERVER_CONNECTIONS; i++)
+		server->held[i].fd = -1;
 	r = start(server, loop);
 	if (r < 0) {
 		if (server->daemon)

@@ -4,7 +4,7 @@
  * (libmicrohttpd's external event loop). So answers may read all of the writer's state.
  *
  * Limits: HTTP_SERVER_CONNECTIONS at a time; others wait in the kernel's queue. A connection serves one
- * request, is closed after HTTP_SERVER_SECONDS of silence, and takes 32 KiB of memory beside its answer.
+ * request, is closed after HTTP_SERVER_SECONDS, and takes 32 KiB of memory beside its answer.
  *
  * Threads: the loop's thread only.
  */
