@@ -57,6 +57,8 @@ if command -v cmake >/dev/null; then
 	cmake -S "$T/cmake" -B "$T/cmake/build" >"$T/cmake.log" 2>&1 && cmake --build "$T/cmake/build" >>"$T/cmake.log" 2>&1 || fail "the CMakeLists.txt of informer(7)"
 	agents="$agents cmake/build/agent"
 fi
+# else the next make would have other flags, and build everything
+unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_ALLOW_SYSTEM_CFLAGS PKG_CONFIG_ALLOW_SYSTEM_LIBS
 
 start_sim --nodes 3 --pods-per-node 5
 start_daemon --resource pods
