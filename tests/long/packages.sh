@@ -93,6 +93,7 @@ find / -xdev ! -path '/proc/*' ! -path '/tmp/*' ! -path '/var/*' ! -path '/etc/*
 rm -f /etc/informer/kubeconfig
 left=$(comm -13 /tmp/before /tmp/after | grep -i informer | grep -v '^/etc/informer\(/kubeconfig\)\?$' || true)
 [ -z "$left" ] || fail "left: $left"
+[ -z "$(ls -A /dev/shm)" ] || fail "left in /dev/shm: $(ls -A /dev/shm)"
 TRY
 	in_it "$fresh" bash /try >"$T/try.log" 2>&1 || fail "$release: $(grep FAILED "$T/try.log")"
 	echo "$release: installed, read, upgraded, purged"
