@@ -64,6 +64,17 @@ cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_a
 	return EXIT_SUCCESS;
 }
 
+int
+cli_parse_flags(const struct cli_command *command, int argc, char **argv, struct cli_args *args)
+{
+	int r = cli_parse(command, argc, argv, args);
+
+	if (r >= 0 || args->count == 0)
+		return r;
+	return cli_fail("%s takes no argument, but there is '%s'; see informerctl %s --help", command->name,
+			args->items[0], command->name);
+}
+
 /* Parse one number with its unit at *at, and add it to *ret_ms. False: there is none. */
 static bool
 duration_part(const char **at, double *ret_ms)

@@ -68,6 +68,9 @@ struct cli_args {
  */
 int
 cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args);
+/* The same, for a command that takes flags only: an argument is a usage error. */
+int
+cli_parse_flags(const struct cli_command *command, int argc, char **argv, struct cli_args *args);
 
 /* Attach under the name informerctl. Returns NULL after a message. */
 struct informer *

@@ -66,12 +66,8 @@ run(const struct cli_command *command, int argc, char **argv)
 	struct request request = {.arena_dir = "/dev/shm", .cells = CELLS_INIT};
 	struct cli_args *args = &request.args;
 	struct text out = TEXT_INIT(1);
-	int r = cli_parse(command, argc, argv, args);
+	int r = cli_parse_flags(command, argc, argv, args);
 
-	if (r < 0 && args->count > 0)
-		r = cli_fail(
-			"purge takes no argument, but there is '%s'; a directory is named by --arena-dir",
-			args->items[0]);
 	if (r < 0)
 		r = purge(&request, &out);
 	cells_done(&request.cells);

@@ -80,20 +80,12 @@ run(const struct cli_command *command, int argc, char **argv)
 	struct request request = {.name = "informerd"};
 	struct cli_args *args = &request.args;
 	struct informer *inf = NULL;
-	int r = cli_parse(command, argc, argv, args);
+	int r = cli_parse_flags(command, argc, argv, args);
 
-	if (r >= 0)
-		goto out;
-	r = EXIT_USAGE;
-	if (args->count > 0) {
-		cli_fail("rbac takes no argument, but there is '%s'; it prints all that informerd needs",
-			 args->items[0]);
-		goto out;
+	if (r < 0) {
+		inf = cli_attach(args, 0);
+		r = inf ? print(&request, inf) : EXIT_USAGE;
 	}
-	inf = cli_attach(args, 0);
-	if (inf)
-		r = print(&request, inf);
-out:
 	informer_detach(inf);
 	free(args->items);
 	return r;

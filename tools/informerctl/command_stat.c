@@ -475,15 +475,11 @@ run(const struct cli_command *command, int argc, char **argv)
 	struct request request = {.output = "table"};
 	struct cli_args *args = &request.args;
 	struct informer *inf = NULL;
-	int r = cli_parse(command, argc, argv, args);
+	int r = cli_parse_flags(command, argc, argv, args);
 
 	if (r >= 0)
 		goto out;
 	r = EXIT_USAGE;
-	if (args->count > 0) {
-		cli_fail("stat takes no argument, but there is '%s'", args->items[0]);
-		goto out;
-	}
 	if (strcmp(request.output, "json") != 0 && strcmp(request.output, "table") != 0) {
 		cli_fail("-o %s is not known; there are table and json", request.output);
 		goto out;

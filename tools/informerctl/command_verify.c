@@ -66,16 +66,11 @@ run(const struct cli_command *command, int argc, char **argv)
 	struct informer_snapshot snap = {0};
 	struct informer *inf = NULL;
 	struct cli_args args = {0};
-	int r = cli_parse(command, argc, argv, &args), finish;
+	int r = cli_parse_flags(command, argc, argv, &args), finish;
 
 	if (r >= 0)
 		goto out;
 	r = EXIT_USAGE;
-	if (args.count > 0) {
-		cli_fail("verify takes no argument, but there is '%s'; it looks at the whole arena",
-			 args.items[0]);
-		goto out;
-	}
 	inf = cli_attach(&args, INFORMER_VERIFY | INFORMER_ORPHAN);
 	if (!inf)
 		goto out;

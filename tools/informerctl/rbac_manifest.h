@@ -5,10 +5,12 @@
  *
  *	Namespace           only with create_namespace
  *	ServiceAccount
- *	ClusterRole         list and watch of resources in all namespaces, and get of namespace kube-system,
- *by which informerd tells clusters apart; and its ClusterRoleBinding Role, RoleBinding   for each namespace
- *to which resources are limited ClusterRoleBinding  only with gateway: to system:auth-delegator, for
- *TokenReviews and SubjectAccessReviews
+ *	ClusterRole         list and watch of resources in all namespaces; get of namespace kube-system, by
+ *	                    which informerd tells clusters apart
+ *	ClusterRoleBinding  of that role
+ *	Role, RoleBinding   for each namespace to which resources are limited
+ *	ClusterRoleBinding  only with gateway: to system:auth-delegator, for TokenReviews and
+ *	                    SubjectAccessReviews
  *
  * A role has one rule for each API group. Namespaces, groups and resources are sorted and come once.
  */
