@@ -23,6 +23,8 @@
  * full, while informerd waits. MEMORY_PART leaves them nothing: /dev/shm has half of the memory by default.
  */
 #define OTHERS_PART 4u
+/* A copy needs so much more than the arena has now: it grows until the next look. */
+#define GROWTH_PART 8u
 
 static uint64_t
 min_of(uint64_t a, uint64_t b)
@@ -79,6 +81,16 @@ uint64_t
 arena_budget_now(const struct arena_means *m)
 {
 	return within_limits(min_of(arena_budget_wanted(m), min_of(by_system(m), by_group(m))));
+}
+
+bool
+arena_budget_is_held_up(const struct arena_means *m, uint64_t held)
+{
+	uint64_t for_one = min_of(by_system(m), by_group(m)) / 2;
+
+	if (m->present <= for_one - for_one / GROWTH_PART)
+		return false;
+	return m->present - min_of(held, m->present) <= for_one;
 }
 
 struct shown {

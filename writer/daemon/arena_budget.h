@@ -35,6 +35,12 @@ uint64_t arena_budget_wanted(const struct arena_means *m);
 uint64_t arena_budget_now(const struct arena_means *m);
 
 /*
+ * True if the next informerd would find no room for a copy of the arena beside it, but would if `held` bytes
+ * of the arena were free.
+ */
+bool arena_budget_is_held_up(const struct arena_means *m, uint64_t held);
+
+/*
  * Write what limits the arena now, and what to do, as the end of a message: "/dev/shm has 64 MiB, 1 MiB of it
  * free: mount it larger …".
  * dir  the arena's directory

@@ -33,6 +33,10 @@
 
 /* While changes find no room: a snapshot that is a second old may hold back nothing. */
 static const struct snapshot_limit when_full = { .bytes = 1, .ns = 1000000000u };
+#define FULL "; the arena is full"
+/* While what snapshots hold back keeps the next informerd from copying the arena: it would list anew. */
+static const struct snapshot_limit when_held_up = { .bytes = 1, .ns = 5000000000u };
+#define HELD_UP "; a restart would find no room to copy the arena"
 
 /* ---- waiting work ---------------------------------------------------------------- */
 
@@ -77,9 +81,12 @@ held_back(const struct daemon *d)
 	return stats.retired_bytes - stats.retired_since_bytes;
 }
 
-/* Revoke the oldest pin, if it exceeds the limits. False: it does not, or there is none. */
+/*
+ * Revoke the oldest pin, if it exceeds the limits. False: it does not, or there is none. The reason ends the
+ * message.
+ */
 static bool
-revoke_oldest(struct daemon *d, const struct snapshot_limit *limits)
+revoke_oldest(struct daemon *d, const struct snapshot_limit *limits, const char *reason)
 {
 	uint64_t now = time_ns(CLOCK_BOOTTIME), bytes = held_back(d), ns;
 	struct slot_stat oldest;
@@ -93,8 +100,7 @@ revoke_oldest(struct daemon *d, const struct snapshot_limit *limits)
 		return false;
 	store_revoke(d->local.store, (unsigned)slot);
 	snprintf(why, sizeof(why), "it held a snapshot for %.1f s, and %.1f MiB waited for that%s",
-		 (double)ns / 1e9, (double)bytes / (1 << 20),
-		 limits == &when_full ? "; the arena is full" : "");
+		 (double)ns / 1e9, (double)bytes / (1 << 20), reason);
 	broker_revoke(d->broker, (unsigned)slot, why);
 	return true;
 }
@@ -110,7 +116,7 @@ on_look(uv_timer_t *timer)
 	store_stats(d->local.store, &before);
 	store_reclaim(d->local.store);
 	store_stats(d->local.store, &after);
-	if (after.retired_bytes == before.retired_bytes && revoke_oldest(d, &when_full))
+	if (after.retired_bytes == before.retired_bytes && revoke_oldest(d, &when_full, FULL))
 		store_stats(d->local.store, &after);
 	if (after.retired_bytes < before.retired_bytes)
 		try_again(d, before.retired_bytes - after.retired_bytes);
@@ -130,7 +136,7 @@ make_room(void *context)
 		local_state_fit_budget(&d->local, d->config->arena_max_bytes);
 		return true;
 	}
-	if (revoke_oldest(d, &when_full))
+	if (revoke_oldest(d, &when_full, FULL))
 		return true;
 	if (!uv_is_active((uv_handle_t *)&d->look))
 		uv_timer_start(&d->look, on_look, LOOK_MS, LOOK_MS);
@@ -228,12 +234,25 @@ tell_full(struct daemon *d, bool waits)
 	d->full_told &= waits;
 }
 
+static void
+revoke_costly(struct daemon *d)
+{
+	struct snapshot_limit limits = limits_of_snapshots(d->config, arena_budget(&d->local.arena));
+
+	if (held_back(d) < limits.bytes && !local_state_is_held_up(&d->local, held_back(d)))
+		return;
+	store_reclaim(d->local.store); /* reads the pins again */
+	while (local_state_is_held_up(&d->local, held_back(d)) && revoke_oldest(d, &when_held_up, HELD_UP))
+		;
+	while (revoke_oldest(d, &limits, ""))
+		;
+}
+
 void
 daemon_look_after_room(struct daemon *d)
 {
 	uint64_t before = arena_budget(&d->local.arena);
 	bool waits = something_waits(d);
-	struct snapshot_limit limits;
 	uint64_t gained;
 
 	if (local_state_fit_budget(&d->local, d->config->arena_max_bytes) && waits)
@@ -245,12 +264,7 @@ daemon_look_after_room(struct daemon *d)
 		gained += give_back_values(d);
 	if (gained > 0 && waits)
 		try_again(d, gained);
-	limits = limits_of_snapshots(d->config, arena_budget(&d->local.arena));
-	if (held_back(d) >= limits.bytes) {
-		store_reclaim(d->local.store); /* reads the pins again */
-		while (revoke_oldest(d, &limits))
-			;
-	}
+	revoke_costly(d);
 	if (waits && !d->stopping && places_ran_out(d)) {
 		log_warning("no address space is left, because readers have not ended their revoked "
 			    "snapshots: moving to a new generation");

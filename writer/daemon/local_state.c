@@ -188,6 +188,15 @@ local_state_fit_budget(struct local_state *local, uint64_t configured)
 	return now > before;
 }
 
+bool
+local_state_is_held_up(const struct local_state *local, uint64_t held)
+{
+	struct arena_means means = {0};
+
+	look_at_means(local, &means);
+	return arena_budget_is_held_up(&means, held);
+}
+
 /* Drop resources that no entry of the configuration serves, before positions are in use. */
 static void
 drop_unwanted(struct local_state *local, const struct config *config)

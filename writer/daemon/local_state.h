@@ -56,6 +56,9 @@ int local_state_open(struct local_state *local, const struct config *config, str
  */
 bool local_state_fit_budget(struct local_state *local, uint64_t configured);
 
+/* Whether the next informerd cannot copy the arena for want of the `held` bytes (arena_budget.h). */
+bool local_state_is_held_up(const struct local_state *local, uint64_t held);
+
 /*
  * Why the arena cannot grow, and what to do: "cannot grow the arena /dev/shm/informer.1 beyond 63 MiB:
  * /dev/shm has …". After local_state_open().

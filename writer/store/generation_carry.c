@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "shm-layout/time_ns.h"
+#include "writer/arena/arena_pages.h"
 #include "writer/arena/memory_limit.h"
 #include "writer/store/generation_check.h"
 #include "writer/store/generation_file.h"
@@ -108,7 +109,7 @@ tell_no_copy(const struct arena_place *place, const struct arena_source *source,
 			 "arena generation %" PRIu64 " has %" PRIu64 " KiB, and there is room for %" PRIu64
 			 " KiB beside it: enlarge its tmpfs, or raise the memory limit, and it is kept over "
 			 "a restart",
-			 source->header->generation, source->bytes >> 10, left >> 10);
+			 source->header->generation, arena_pages_taken(source->fd) >> 10, left >> 10);
 	else
 		snprintf(ret->message, sizeof(ret->message),
 			 "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",

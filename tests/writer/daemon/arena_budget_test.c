@@ -93,6 +93,29 @@ TEST_CASE(no_more_than_there_is)
 	assert_int_equal(arena_budget_now(&m), 35 * MIB);
 }
 
+/* What snapshots hold back matters when a copy of the arena fits without it only, also a little before. */
+TEST_CASE(what_is_held_back_keeps_a_copy_out)
+{
+	struct arena_means m = {
+		.system = 64 * MIB, .system_left = 24 * MIB, .group_left = UINT64_MAX, .present = 40 * MIB};
+
+	assert_true(arena_budget_is_held_up(&m, 10 * MIB));
+	assert_false(arena_budget_is_held_up(&m, 7 * MIB)); /* no copy fits without it either */
+	assert_false(arena_budget_is_held_up(&m, 0));
+	assert_true(arena_budget_is_held_up(&m, UINT64_MAX));
+	m.group_left = 44 * MIB;
+	m.system = 0;
+	assert_true(arena_budget_is_held_up(&m, 2 * MIB)); /* the cgroup's reserve counts */
+	m.group_left = UINT64_MAX;
+	assert_false(arena_budget_is_held_up(&m, 10 * MIB));
+	m = (struct arena_means){
+		.system = 64 * MIB, .system_left = 35 * MIB, .group_left = UINT64_MAX, .present = 29 * MIB};
+	assert_true(arena_budget_is_held_up(&m, 1));
+	m.present = 28 * MIB;
+	m.system_left = 36 * MIB;
+	assert_false(arena_budget_is_held_up(&m, 20 * MIB));
+}
+
 static void
 assert_explained(const struct arena_means *m, const char *expected)
 {
