@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A gateway is the next tier: an informerd with the gateway as its server has what the first one has, through changes, while the gateway is killed
-# and another one takes its place at the socket that stayed open, and while the first informerd is killed. The API server is asked for no other
+# and another one takes its place at the socket that stayed open, its own or systemd's, and while the first informerd is killed. The API server is asked for no other
 # list, and the second informerd lists once. With --goaway-chance about that share of answers closes its connection.
 # Takes 5 s.
 LISTENING_AT=${LISTENING_AT-} # a socket that outlives each gateway: descriptor 9
@@ -12,7 +12,7 @@ start_daemon --resource pods --resource nodes
 wait_ready
 listed_of() { "$B"/tests/stat_query "$1" | jq '[.resources[].lists] | add'; }
 listed=$(listed_of "$S")
-gateway() { start_open_gateway 'inheritFd: 9'; }
+gateway() { start_open_gateway 'inheritFd: 9' 'drain: 1s'; }
 gateway
 sed "s|server:.*|server: $gateway_url|" "$T/kubeconfig" >"$T/kubeconfig.gateway"
 
@@ -42,6 +42,16 @@ another_gateway() {
 	stop_gateway KILL
 	gateway
 }
+# systemd's socket activation: the socket is descriptor 3, and is known by the listener's name
+cat >"$T/activated" <<END
+#!/bin/sh
+LISTEN_PID=\$\$ LISTEN_FDS=1 LISTEN_FDNAMES=node exec "$B/informer-gateway" "\$@" 3<&9 9<&-
+END
+chmod +x "$T/activated"
+activated_gateway() {
+	stop_gateway TERM
+	GATEWAY=$T/activated start_open_gateway 'name: node' 'drain: 1s'
+}
 another_informerd() {
 	stop_daemon KILL
 	start_daemon --resource pods --resource nodes
@@ -50,6 +60,8 @@ another_informerd() {
 }
 changes true
 changes another_gateway
+changes activated_gateway
+changes activated_gateway
 changes another_informerd
 kill -TERM "$second"
 wait "$second" || fail "the second informerd ends with $?"

@@ -211,7 +211,7 @@ gateway_file() { printf '%s\n' "listeners: [{$1}]" "${@:2}" >"$T/gateway.yaml"; 
 start_gateway() {
 	gateway_starts=$((gateway_starts + 1))
 	gateway_log=$T/gateway.$gateway_starts.log
-	"$B"/informer-gateway --socket "$S" --kubeconfig "$T/kubeconfig" "$@" 2>"$gateway_log" &
+	"${GATEWAY:-$B/informer-gateway}" --socket "$S" --kubeconfig "$T/kubeconfig" "$@" 2>"$gateway_log" &
 	gateway_pid=$!
 	listens_or_ended() { grep -q 'listening at ' "$gateway_log" || ! kill -0 "$gateway_pid"; }
 	until_true listens_or_ended || true
