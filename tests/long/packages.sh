@@ -78,6 +78,16 @@ kill -HUP $daemon
 until_true grep -q 'adopted the arena' /tmp/informerd.log
 informerctl wait --for=synced --timeout=60s >/tmp/wait.log 2>&1 || fail "not synced after the upgrade"
 kill $daemon; wait $daemon || fail "informerd ended with $?"
+
+# removed, not purged: the configuration and the arena are there for the next one
+apt-get remove -y -qq informerd >/tmp/apt.log 2>&1 || fail "apt remove"
+! command -v informerd >/dev/null || fail "informerd is still there"
+apt-get install -y -qq /two/informerd_*.deb >/tmp/apt.log 2>&1 || fail "installed again"
+: >/tmp/informerd.log
+daemon
+until_true grep -q 'adopted the arena' /tmp/informerd.log
+informerctl wait --for=synced --timeout=60s >/tmp/wait.log 2>&1 || fail "not synced after the removal"
+kill $daemon; wait $daemon || fail "informerd ended with $?"
 kill $sim
 
 # the library, and an agent
