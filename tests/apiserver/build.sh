@@ -8,7 +8,7 @@ program=$1
 here=$(cd "$(dirname "$0")" && pwd)
 seconds=${APISERVER_BUILD_SECONDS:-600}
 packages='k8s.io/api/core/v1 k8s.io/api/apps/v1 k8s.io/api/autoscaling/v1 k8s.io/api/discovery/v1
-	k8s.io/api/batch/v1 k8s.io/api/networking/v1 k8s.io/api/rbac/v1
+	k8s.io/api/batch/v1 k8s.io/api/networking/v1 k8s.io/api/rbac/v1 k8s.io/api/storage/v1
 	k8s.io/api/authentication/v1 k8s.io/api/authorization/v1
 	k8s.io/apimachinery/pkg/apis/meta/v1 k8s.io/apimachinery/pkg/runtime k8s.io/apimachinery/pkg/version
 	k8s.io/apimachinery/pkg/api/resource k8s.io/apimachinery/pkg/util/intstr'

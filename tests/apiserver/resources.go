@@ -14,6 +14,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -53,8 +54,9 @@ var (
 	discovery     = discoveryv1.SchemeGroupVersion
 	networking    = networkingv1.SchemeGroupVersion
 	authorization = rbacv1.SchemeGroupVersion
+	storageGroup  = storagev1.SchemeGroupVersion
 
-	groupVersions = []schema.GroupVersion{core, apps, batch, discovery, networking, authorization}
+	groupVersions = []schema.GroupVersion{core, apps, batch, discovery, networking, authorization, storageGroup}
 )
 
 var pods = &resource{gv: core, plural: "pods", single: "pod", short: []string{"po"}, categories: []string{"all"},
@@ -115,13 +117,15 @@ var resources = []*resource{
 		object: &rbacv1.ClusterRole{}, list: &rbacv1.ClusterRoleList{}, rules: clusterRoleRules},
 	{gv: authorization, plural: "clusterrolebindings", single: "clusterrolebinding",
 		object: &rbacv1.ClusterRoleBinding{}, list: &rbacv1.ClusterRoleBindingList{}, rules: clusterRoleBindingRules},
+	{gv: storageGroup, plural: "csidrivers", single: "csidriver",
+		object: &storagev1.CSIDriver{}, list: &storagev1.CSIDriverList{}, rules: csiDriverRules},
 }
 
 func init() {
 	// The first of a builder's functions registers the types. Those behind it are defaults and conversions of k8s.io/kubernetes
 	// (rules.go), which are not for this scheme.
 	for _, b := range []runtime.SchemeBuilder{corev1.SchemeBuilder, appsv1.SchemeBuilder, batchv1.SchemeBuilder, discoveryv1.SchemeBuilder,
-		networkingv1.SchemeBuilder, rbacv1.SchemeBuilder, autoscalingv1.SchemeBuilder /* for /scale */} {
+		networkingv1.SchemeBuilder, rbacv1.SchemeBuilder, storagev1.SchemeBuilder, autoscalingv1.SchemeBuilder /* for /scale */} {
 		utilruntime.Must(b[0](scheme))
 	}
 	scheme.AddKnownTypes(schema.GroupVersion{Group: autoscaling.Group, Version: runtime.APIVersionInternal}, &autoscalingv1.Scale{})

@@ -18,7 +18,14 @@ import (
 	rbacapi "k8s.io/kubernetes/pkg/apis/rbac"
 	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
 	rbacspecs "k8s.io/kubernetes/pkg/apis/rbac/validation"
+	storageapi "k8s.io/kubernetes/pkg/apis/storage"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	storagevalidation "k8s.io/kubernetes/pkg/apis/storage/validation"
+	"k8s.io/kubernetes/pkg/capabilities"
 )
+
+// kube-apiserver's --allow-privileged, which a cluster with CSI drivers has
+func init() { capabilities.Setup(true, 0) }
 
 // rules are a cluster's own for a kind: the object is defaulted, converted to k8s.io/kubernetes' internal
 // type, and validated there. What is stored stays as it was sent.
@@ -47,6 +54,10 @@ var clusterRoleRules = &rules{validate: func(o runtime.Object) field.ErrorList {
 
 var clusterRoleBindingRules = &rules{validate: func(o runtime.Object) field.ErrorList {
 	return rbacspecs.ValidateClusterRoleBinding(o.(*rbacapi.ClusterRoleBinding))
+}}
+
+var csiDriverRules = &rules{validate: func(o runtime.Object) field.ErrorList {
+	return storagevalidation.ValidateCSIDriver(o.(*storageapi.CSIDriver))
 }}
 
 // internal is a cluster's own form of an object, with defaults.
