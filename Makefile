@@ -49,7 +49,7 @@ can_test_more = for c in g++ python3 strace openssl ps; do command -v $$c || exi
 	{ [ -e /usr/share/i18n/locales/de_DE ] || locale -a 2>/dev/null | grep -qx de_DE.utf8; }
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-demo setup-test setup-lint setup-fuzz setup-deb deb clean uninstall help demo test test-long test-upstream lint fuzz
+no_build_goals := setup setup-demo setup-test setup-lint setup-fuzz setup-deb deb csi clean uninstall help demo test test-long test-upstream lint fuzz
 build_goals := $(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all))
 ifneq ($(build_goals),)
 # what is built beside the product is built with what tests need
@@ -281,4 +281,5 @@ help:
 	@echo '                ONLY=gateway: informer-gateway beside upstream'\''s API server; ONLY=gateway:PART,… of list, get, watch, node, herd'
 	@echo 'make install    install-strip, uninstall: DESTDIR= PREFIX=/usr/local'
 	@echo 'make deb        Debian packages of informerd, libinformer, the tools and the gateway, into build/deb (DEB_VERSION=)'
+	@echo 'make csi        the CSI driver, into build/informer-csi; it needs Go, which make setup does not install'
 	@echo 'make clean'

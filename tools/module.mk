@@ -20,6 +20,15 @@ $(B)/rsyslog_helper: tools/examples/rsyslog_helper.c $(B)/libinformer.a reader-l
 
 all: $(B)/rsyslog_helper $(B)/demo-reader $(B)/agent $(B)/pod-logger $(B)/event-loop
 
+# The CSI driver is Go, for there is no small library of gRPC for C. It is neither installed nor packaged: its image is built by this.
+.PHONY: csi
+csi: $(B)/informer-csi
+$(B)/informer-csi: $(wildcard tools/csi/*.go tools/csi/go.*)
+	@mkdir -p $(@D)
+	$(call say,GO,$@)
+	$(Q)cd tools/csi && PATH=$$PATH:/usr/local/go/bin CGO_ENABLED=0 GOTOOLCHAIN=local \
+		go build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(abspath $@) .
+
 # Debian packages for this machine, in build/deb: of the sources that git knows, without the tests' results.
 DEB_PACKAGES := build-essential debhelper lintian
 DEB_VERSION  ?= $(VERSION)
