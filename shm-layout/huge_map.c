@@ -7,10 +7,12 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "shm-layout/page_size.h"
+
 void *
 huge_map(size_t bytes, int protection, int flags, int fd)
 {
-	size_t page = 4096, whole = (bytes + page - 1) & ~(page - 1), room = whole + HUGE_PAGE_BYTES;
+	size_t whole = page_round_up(bytes), room = whole + HUGE_PAGE_BYTES;
 	uint8_t *reserved, *start;
 	void *p;
 

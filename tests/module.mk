@@ -29,7 +29,7 @@ $(B)/tests/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(WORLD_OBJS))
 	@mkdir -p $(@D)
 	$(call say,AR,$@)
 	$(Q)rm -f $@
-	$(Q)ar rcsT $@ $^
+	$(Q)$(AR) rcsT $@ $^
 LINK_TEST = $(LINK) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(WRAPS:%=-Wl,--wrap=%) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
 
 define room
@@ -38,14 +38,15 @@ $(call room_program,$(1)): $(B)/obj/tests/room.o $(call objs,$(wildcard tests/$(
 	$$(Q)$$(LINK_TEST)
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
-# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short.
+# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short, larger pages.
 $(B)/tests/writer-store: WRAPS = malloc realloc calloc index_value_hash object_key_hash crypto_shorthash
 $(B)/tests/writer-resource: WRAPS = malloc realloc calloc
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
 	index_value_hash object_key_hash
 $(B)/tests/reader-lib-read: WRAPS = index_value_hash object_key_hash
-# calls that cost what a test says (tests/writer/serve/given_cost.h), and memory that runs out
-SERVE_WRAPS := accept4 write epoll_ctl malloc realloc calloc reallocarray
+$(B)/tests/reader-lib-attach $(B)/tests/writer-arena: WRAPS = sysconf
+# calls that cost what a test says (tests/writer/serve/given_cost.h), memory that runs out, and larger pages
+SERVE_WRAPS := accept4 write epoll_ctl malloc realloc calloc reallocarray sysconf
 $(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)
 # each target of tests/fuzz is a function of its own name, so that one program holds all of them
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(filter-out %_test.c,$(wildcard tests/fuzz/*.c)))
@@ -89,7 +90,7 @@ $(B)/explorer/%.o: %.c $(B)/flags
 $(B)/explored/rooms.a: $(EXPLORED_OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 $(B)/tests/explorer/%_test: $(B)/explored/tests/explorer/%_test.o $(B)/obj/tests/room.o $(EXPLORER_OBJS) $(B)/explored/rooms.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "shm-layout/page_size.h"
+
 #define ENTRIES 4096u
 
 enum turn { FREE, FILLED, GUARDS, EMPTIED, TURNS };
@@ -47,8 +49,12 @@ is_revoked(const struct header *arena, const struct slot *slot)
 bool
 fault_guard_blank(const struct header *arena, size_t bytes)
 {
-	return mmap((uint8_t *)(uintptr_t)arena + HEADER_BYTES, bytes - HEADER_BYTES, PROT_READ,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+	/* What shares the header's last page keeps its memory, so no access to it faults. */
+	size_t kept = page_round_up(HEADER_BYTES);
+
+	return bytes <= kept || mmap((uint8_t *)(uintptr_t)arena + kept, bytes - kept, PROT_READ,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+				     0) != MAP_FAILED;
 }
 
 /* Map zeros over the entry's arena, if the address lies in it and it is revoked. Returns whether it did. */

@@ -5,14 +5,24 @@
 #include "reader-lib/attach/slot_places.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <sys/mman.h>
+
+#include "shm-layout/page_size.h"
 
 #define FIELD_PLACES 256u
 
 struct slot_field {
 	struct slot_field *next;
-	struct slot *places;
+	uint8_t *places;
 };
+
+/* Bytes from one place to the next: a slot, in whole pages. */
+static size_t
+place_bytes(void)
+{
+	return page_round_up(SLOT_BYTES);
+}
 
 static int
 add_field(struct slot_places *p, const struct allocator *memory)
@@ -22,7 +32,7 @@ add_field(struct slot_places *p, const struct allocator *memory)
 
 	if (!field)
 		return -ENOMEM;
-	start = mmap(NULL, FIELD_PLACES * sizeof(struct slot), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	start = mmap(NULL, FIELD_PLACES * place_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (start == MAP_FAILED) {
 		allocator_put(memory, field);
 		return -ENOMEM;
@@ -42,7 +52,7 @@ slot_places_map(struct slot_places *p, const struct allocator *memory, int fd, s
 
 	if (r < 0)
 		return r;
-	slot = &p->fields->places[p->used];
+	slot = (struct slot *)(void *)(p->fields->places + p->used * place_bytes());
 	if (mmap(slot, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
 		return -errno;
 	if (madvise(slot, SLOT_BYTES, MADV_DONTFORK) < 0) {
@@ -83,7 +93,7 @@ slot_places_done(struct slot_places *p, const struct allocator *memory, bool in_
 
 		p->fields = field->next;
 		if (!in_child)
-			munmap(field->places, FIELD_PLACES * sizeof(struct slot));
+			munmap(field->places, FIELD_PLACES * place_bytes());
 		allocator_put(memory, field);
 	}
 }

@@ -6,9 +6,9 @@
  * Why: a thread may still be entering a slot that is given up (snapshot.c), to claim a cell and give it back.
  * So private memory replaces that slot until detach, and no other slot comes to its address.
  *
- * Cost: SLOT_BYTES of address space for each attach, and one mapping for FIELD_PLACES of them. The places lie
- * side by side, so the kernel merges the replacements of a field into one mapping. A replacement that no
- * thread touches takes no memory.
+ * Cost: SLOT_BYTES of address space, in whole pages, for each attach, and one mapping for FIELD_PLACES of
+ * them. The places lie side by side, so the kernel merges the replacements of a field into one mapping. A
+ * replacement that no thread touches takes no memory.
  *
  * Threads: with the handle's `lock` held.
  */

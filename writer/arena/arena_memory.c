@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "shm-layout/huge_map.h"
+#include "shm-layout/page_size.h"
 #include "writer/arena/arena_internal.h"
 #include "writer/arena/arena_pages.h"
 
@@ -161,6 +162,19 @@ arena_see(struct arena *a)
 	books_see(a->private->books, HEADER_BYTES / REF_UNIT, a->view.committed / REF_UNIT);
 }
 
+/*
+ * The part of a run that is whole pages of the kernel's, which may be larger than the books'. Punching less
+ * than a page frees nothing, and a reader could see it half done. What is cut off stays buried.
+ */
+static struct page_run
+whole_pages(struct page_run run)
+{
+	uint64_t from = page_round_up(run.from * BURIAL_PAGE),
+		 to = (run.from + run.count) * BURIAL_PAGE & ~(uint64_t)(page_size() - 1);
+
+	return (struct page_run){from / BURIAL_PAGE, to > from ? (to - from) / BURIAL_PAGE : 0};
+}
+
 bool
 arena_punch(struct arena *a)
 {
@@ -168,10 +182,12 @@ arena_punch(struct arena *a)
 	struct page_run run;
 
 	for (unsigned i = 0; i < PUNCH_RUNS && books_next_punch(a->private->books, PUNCH_PAGES, &run); i++) {
-		uint64_t from = run.from * BURIAL_PAGE;
+		uint64_t from;
 
+		run = whole_pages(run);
+		from = run.from * BURIAL_PAGE;
 		/* a run that cannot be punched stays buried */
-		if (arena_pages_punch(a->fd, from, from + run.count * BURIAL_PAGE) == 0)
+		if (run.count > 0 && arena_pages_punch(a->fd, from, from + run.count * BURIAL_PAGE) == 0)
 			burial_set_punched(burial, run);
 	}
 	return burial->due_pages > 0;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "shm-layout/page_size.h"
 #include "shm-layout/queue.h"
 #include "writer/arena/memory_limit.h"
 #include "writer/serve/broker_internal.h"
@@ -35,7 +36,6 @@
  * ring_out; in the kernel a file, its inode, the mapping and its page table.
  */
 #define QUEUE_BOOKS 4096u
-#define PAGE_BYTES 4096u
 
 /* ---- shares ---- */
 
@@ -228,13 +228,13 @@ has_room_for_file(const struct use *files, bool privileged)
 uint64_t
 room_queue_cost(uint32_t entries)
 {
-	return (queue_bytes(entries) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + QUEUE_BOOKS;
+	return page_round_up(queue_bytes(entries)) + QUEUE_BOOKS;
 }
 
 uint64_t
 room_ended_queue_cost(void)
 {
-	return PAGE_BYTES + QUEUE_BOOKS;
+	return page_size() + QUEUE_BOOKS;
 }
 
 /* What all queues may cost at the moment, and whether a memory cgroup sets that limit. */

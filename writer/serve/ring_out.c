@@ -8,9 +8,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "shm-layout/page_size.h"
 
 /*
  * head       entries pushed, including those that the reader cannot see yet
@@ -105,6 +108,21 @@ ring_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, stru
 	return 0;
 }
 
+/*
+ * The first page keeps its memory: it holds the state. Where pages are larger than the head, entries stand in
+ * the first page, too.
+ */
+static void
+free_entries(struct ring_out *q)
+{
+	size_t bytes = queue_bytes(q->capacity), kept = page_round_up(QUEUE_ENTRIES_OFFSET);
+	uint8_t *start = (uint8_t *)q->shared;
+
+	memset(start + QUEUE_ENTRIES_OFFSET, 0, (kept < bytes ? kept : bytes) - QUEUE_ENTRIES_OFFSET);
+	if (kept < bytes)
+		madvise(start + kept, bytes - kept, MADV_REMOVE);
+}
+
 void
 ring_out_free(struct ring_out *q, bool take_back)
 {
@@ -112,9 +130,7 @@ ring_out_free(struct ring_out *q, bool take_back)
 		return;
 	if (take_back) {
 		ring_out_overflow(q);
-		/* The first page stays: it holds the state. */
-		madvise((uint8_t *)q->shared + QUEUE_ENTRIES_OFFSET,
-			queue_bytes(q->capacity) - QUEUE_ENTRIES_OFFSET, MADV_REMOVE);
+		free_entries(q);
 	}
 	munmap(q->shared, queue_bytes(q->capacity));
 	free(q);

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm-layout/page_size.h"
+#include "shm-layout/slot.h"
 #include "writer/arena/arena_pages.h"
 
 #define GENERATION_MAX (UINT64_MAX / 2) /* a writer never counts higher */
@@ -210,9 +212,11 @@ revoke_file(int fd, uint64_t generation)
 	/*
 	 * Before the successor's number: if a file is superseded and not revoked, its successor was LIVE.
 	 * Meets the fence and the load in snapshot_validate() (reader-lib/attach/snapshot.h): the state says
-	 * REVOKED before the first page is freed. Without it a reader could take zeros for content.
+	 * REVOKED before the first page is freed. Without it a reader could take zeros for content. The full
+	 * fence puts the store before the kernel's zeros; the release alone would not.
 	 */
 	atomic_store_explicit(&h->state, HEADER_REVOKED, memory_order_release);
+	slot_fence();
 	name_successor(h, generation);
 	munmap(h, HEADER_BYTES);
 	return true;
@@ -221,11 +225,11 @@ revoke_file(int fd, uint64_t generation)
 void
 generation_file_give_back(int fd, uint64_t generation)
 {
+	uint64_t from = page_round_up(HEADER_BYTES); /* whole pages, as arena_punch() */
 	struct stat st;
 
-	if (revoke_file(fd, generation) && fstat(fd, &st) == 0 &&
-	    (uint64_t)st.st_size > HEADER_BYTES)
-		arena_pages_punch(fd, HEADER_BYTES, (uint64_t)st.st_size);
+	if (revoke_file(fd, generation) && fstat(fd, &st) == 0 && (uint64_t)st.st_size > from)
+		arena_pages_punch(fd, from, (uint64_t)st.st_size);
 }
 
 bool

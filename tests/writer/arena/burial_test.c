@@ -7,6 +7,7 @@
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "tests/support/dice.h"
+#include "tests/support/large_pages.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/arena_pages.h"
 
@@ -360,6 +361,31 @@ TEST(a_part_not_dug_up_yet_is_buried_again)
 		;
 	assert_int_equal(stats().buried_bytes, 0);
 	assert_sums();
+}
+
+/* Where the kernel's pages are larger (arm64), only those that are buried as a whole are punched. */
+TEST(large_pages_are_punched_as_a_whole)
+{
+	uint32_t large, last;
+	uint64_t punched;
+
+	large_page_bytes = 65536;
+	large = block(300000);
+	last = block(16);
+	arena_see(&m.arena);
+	arena_free(&m.arena, large);
+	assert_false(arena_punch(&m.arena));
+	punched = stats().punched_bytes;
+	assert_true(punched > 300000 - 2 * 65536 && punched <= 300000);
+	assert_int_equal(punched % 65536, 0);
+	assert_true(stats().buried_bytes >= 300000);
+	assert_sums();
+	while (arena_dig_up(&m.arena))
+		;
+	assert_int_equal(stats().buried_bytes, 0);
+	assert_int_equal(stats().absent_bytes, punched);
+	assert_sums();
+	arena_free(&m.arena, last);
 }
 
 /* A page with few buried bytes keeps its memory: its free bytes are useful. */

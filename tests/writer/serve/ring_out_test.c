@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One queue: what its reader sees, overflow and reopening, and readers that write garbage. */
 #include "tests/room.h"
+#include "tests/support/large_pages.h"
 #include "writer/serve/ring_out.h"
 
 struct world {
@@ -123,6 +124,37 @@ TEST(memory_is_given_and_taken_back)
 	assert_true(overflowed(w));
 	assert_int_equal(head(w), 3);
 	assert_int_equal(queue_ring(w->seen)[1].seq, 0);
+}
+
+/* Where a page holds the head and entries (arm64), the memory behind that page is taken back. */
+TEST(memory_is_taken_back_where_pages_are_large)
+{
+	struct queue_cursor *cursor = aligned_alloc(64, sizeof(*cursor));
+	size_t bytes = queue_bytes(4096);
+	struct ring_out *out;
+	const struct queue *seen;
+	struct stat st;
+	int fd;
+
+	memset(cursor, 0, sizeof(*cursor));
+	assert_int_equal(ring_out_new(4096, cursor, 7, &out, &fd), 0);
+	seen = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(seen, MAP_FAILED);
+	ring_out_begin(out, 7);
+	for (uint64_t seq = 8; seq < 8 + 4096; seq++)
+		ring_out_push(out, &(struct queue_entry){.seq = seq, .kind = QUEUE_ADDED, .new_ref = 1}, seq);
+	ring_out_publish(out);
+	large_page_bytes = 65536;
+	ring_out_free(out, true);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_blocks * 512, 65536);
+	assert_int_equal(atomic_load(&((struct queue *)(uintptr_t)seen)->state), QUEUE_OVERFLOWED);
+	for (unsigned i = 0; i < 4096; i++)
+		assert_int_equal(queue_ring(seen)[i].seq, 0);
+	munmap((void *)(uintptr_t)seen, bytes);
+	close(fd);
+	free(cursor);
+	(void)w;
 }
 
 /* A queue that is not taken back can be read to its end after its writer ended. */
