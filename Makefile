@@ -9,14 +9,24 @@
 VERSION := 0.1.0
 SOMAJOR := 0
 
-B      ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+# CROSS=aarch64-linux-gnu- builds for another machine, into build-arm64: the triple is gcc's, CROSS_ARCH is Debian's name of the machine.
+CROSS  ?=
+CROSS_ARCH := $(subst x86_64,amd64,$(subst aarch64,arm64,$(firstword $(subst -, ,$(CROSS)))))
+QEMU   ?= qemu-$(firstword $(subst -, ,$(CROSS)))
+B      ?= build$(if $(CROSS),-$(CROSS_ARCH))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma  := ,
 V      ?=
 Q      := $(if $(V),,@)
 # one line a step; V=1 shows the commands instead, make -s nothing
 say     = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-7s %s\n' $(1) $(2))
 
-CC     ?= cc
+# What make itself presets is no choice of whoever typed make.
+tool    = $(if $(filter default undefined,$(origin $(1))),$(2),$($(1)))
+CC     := $(call tool,CC,$(if $(CROSS),$(CROSS)gcc,cc))
+AR     := $(call tool,AR,$(CROSS)ar)
+LD     := $(call tool,LD,$(CROSS)ld)
+OBJCOPY ?= $(CROSS)objcopy
+PKG_CONFIG ?= $(CROSS)pkg-config
 # under sanitizers half the time of -O2 to compile, and reports that name more callers
 OPT    ?= $(if $(SAN),-O1,-O2)
 PREFIX ?= /usr/local
@@ -31,19 +41,22 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$
 # What the build needs, as Debian packages: `make setup` installs what is missing,
 # or says how, and demo and test begin with it. Other systems name their packages
 # otherwise: there the modules and commands are what is looked for.
-PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
-	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev binutils
+# For another machine its libraries are installed beside this one's (multiarch), and qemu-user to run tests.
+of_target = $(if $(CROSS),$(addsuffix :$(CROSS_ARCH),$(1)),$(1))
+PACKAGES := $(if $(CROSS),gcc-$(subst _,-,$(CROSS:%-=%)),gcc binutils) \
+	$(call of_target,pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
+	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev)
 DEMO_PACKAGES := jq curl
-TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev liblmdb-dev
+TEST_PACKAGES := $(DEMO_PACKAGES) $(call of_target,libcmocka-dev liblmdb-dev) $(if $(CROSS),qemu-user)
 # without one of these `make test` says so and goes on, and the tests that miss it say SKIP
 MORE_TEST_PACKAGES := g++ python3 strace openssl procps locales rsyslog rsyslog-kubernetes
 LINT_PACKAGES := clang clang-tidy cppcheck python3
 MODULES      := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd gnutls zlib
 TEST_MODULES := cmocka lmdb
-has_modules   = pkg-config --exists $(1) 2>/dev/null
+has_modules   = $(PKG_CONFIG) --exists $(1) 2>/dev/null
 has_commands  = for c in $(1); do command -v $$c || exit 1; done >/dev/null
-can_build = $(call has_modules,$(MODULES)) && $(call has_commands,ld objcopy)
-can_test  = $(call has_modules,$(TEST_MODULES)) && $(call has_commands,jq curl)
+can_build = $(call has_modules,$(MODULES)) && $(call has_commands,$(LD) $(OBJCOPY) $(if $(CROSS),$(firstword $(CC))))
+can_test  = $(call has_modules,$(TEST_MODULES)) && $(call has_commands,jq curl $(if $(CROSS),$(QEMU)))
 can_test_more = for c in g++ python3 strace openssl ps; do command -v $$c || exit 1; done >/dev/null && \
 	PATH=$$PATH:/usr/sbin && command -v rsyslogd >/dev/null && ls /usr/lib*/rsyslog/mmkubernetes.so /usr/lib/*/rsyslog/mmkubernetes.so 2>/dev/null | grep -q . && \
 	{ [ -e /usr/share/i18n/locales/de_DE ] || locale -a 2>/dev/null | grep -qx de_DE.utf8; }
@@ -54,11 +67,11 @@ build_goals := $(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all))
 ifneq ($(build_goals),)
 # what is built beside the product is built with what tests need
 ifneq ($(shell $(if $(filter-out all install install-strip,$(build_goals)),($(can_test)) &&) $(can_build) && echo ok),ok)
-$(error packages are missing: "make setup$(if $(filter-out all install install-strip,$(build_goals)),-test)" installs them, or says which)
+$(error packages are missing: "make setup$(if $(filter-out all install install-strip,$(build_goals)),-test)$(if $(CROSS), CROSS=$(CROSS))" installs them, or says which)
 endif
 endif
 
-pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
+pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
 
 # ---- flags ----------------------------------------------------------------
 # CPPFLAGS, CFLAGS and LDFLAGS belong to whoever types make: they come last and take nothing away. WERROR=1: warnings are errors.
@@ -151,9 +164,9 @@ $(B)/informer-gateway: $(B)/obj/tools/informer-gateway/main.o $(GATEWAY_OBJS) $(
 $(B)/libinformer.a: $(READER_OBJS) $(SHM_OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@
-	$(Q)ld -r -o $(B)/obj/libinformer.o $^
-	$(Q)objcopy --localize-hidden $(B)/obj/libinformer.o
-	$(Q)ar rcs $@ $(B)/obj/libinformer.o
+	$(Q)$(LD) -r -o $(B)/obj/libinformer.o $^
+	$(Q)$(OBJCOPY) --localize-hidden $(B)/obj/libinformer.o
+	$(Q)$(AR) rcs $@ $(B)/obj/libinformer.o
 
 SONAME := libinformer.so.$(SOMAJOR)
 $(B)/libinformer.so.$(VERSION): $(READER_OBJS) $(SHM_OBJS) reader-lib/libinformer.map
@@ -247,7 +260,7 @@ install: all
 	$(Q)ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
 	$(if $(DESTDIR),,$(Q)ldconfig 2>/dev/null || true)
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
-install-strip: STRIP = -s
+install-strip: STRIP = -s --strip-program=$(CROSS)strip
 install-strip: install
 uninstall:
 	$(call installed,take)
@@ -282,4 +295,5 @@ help:
 	@echo 'make install    install-strip, uninstall: DESTDIR= PREFIX=/usr/local'
 	@echo 'make deb        Debian packages of informerd, libinformer, the tools and the gateway, into build/deb (DEB_VERSION=)'
 	@echo 'make csi        the CSI driver, into build/informer-csi; it needs Go, which make setup does not install'
+	@echo 'make CROSS=aarch64-linux-gnu-   the same for arm64 into build-arm64, also setup, tests, install and deb; tests/long/arm64.sh runs its tests'
 	@echo 'make clean'

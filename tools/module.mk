@@ -26,11 +26,13 @@ csi: $(B)/informer-csi
 $(B)/informer-csi: $(wildcard tools/csi/*.go tools/csi/go.*)
 	@mkdir -p $(@D)
 	$(call say,GO,$@)
-	$(Q)cd tools/csi && PATH=$$PATH:/usr/local/go/bin CGO_ENABLED=0 GOTOOLCHAIN=local \
+	$(Q)cd tools/csi && PATH=$$PATH:/usr/local/go/bin CGO_ENABLED=0 $(if $(CROSS),GOARCH=$(CROSS_ARCH)) GOTOOLCHAIN=local \
 		go build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(abspath $@) .
 
-# Debian packages for this machine, in build/deb: of the sources that git knows, without the tests' results.
-DEB_PACKAGES := build-essential debhelper lintian
+# Debian packages, in build/deb: of the sources that git knows, without the tests' results. With CROSS for that machine, but without the
+# completion scripts, which informerctl would have to write.
+DEB_PACKAGES := build-essential debhelper lintian $(if $(CROSS),crossbuild-essential-$(CROSS_ARCH))
+DEB_CROSS    := $(if $(CROSS),--host-arch=$(CROSS_ARCH))
 DEB_VERSION  ?= $(VERSION)
 DEB_MAINTAINER ?= informer <informer@localhost>
 DEB_TREE     := $(B)/deb/informer-$(DEB_VERSION)
@@ -43,6 +45,6 @@ deb: setup-deb
 	$(Q)cp -r tools/packaging/debian $(DEB_TREE)/debian
 	$(Q)sed -i 's/@VERSION@/$(DEB_VERSION)/; s/@MAINTAINER@/$(DEB_MAINTAINER)/' $(addprefix $(DEB_TREE)/debian/,changelog control)
 	$(call say,DEB,'$(DEB_TREE): dpkg-buildpackage (minutes)')
-	$(Q)cd $(DEB_TREE) && MAKEFLAGS= dpkg-buildpackage -b -us -uc -j$(CPUS) >../build.log 2>&1 || { tail -n 30 ../build.log >&2; exit 1; }
+	$(Q)cd $(DEB_TREE) && MAKEFLAGS= dpkg-buildpackage -b $(DEB_CROSS) -us -uc -j$(CPUS) >../build.log 2>&1 || { tail -n 30 ../build.log >&2; exit 1; }
 	$(Q)lintian --allow-root --fail-on error,warning --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $(B)/deb/*.changes
 	$(Q)ls -l $(B)/deb/*.deb

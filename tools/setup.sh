@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian/Ubuntu packages named as arguments, as far as they are
-# missing; where that cannot be done, print what to do instead.
+# missing; where that cannot be done, print what to do instead. NAME:arm64 is
+# another machine's package: apt is told of that machine first.
 set -eu
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then
@@ -12,9 +13,17 @@ else
 	missing=" $*"
 fi
 [ -n "$missing" ] || exit 0
+machine=
+for p in $missing; do
+	case $p in *:*) machine=${p#*:} ;; esac
+done
+if [ -n "$machine" ] && { dpkg --print-architecture; dpkg --print-foreign-architectures; } 2>/dev/null | grep -qx "$machine"; then
+	machine=
+fi
 if command -v apt-get >/dev/null 2>&1; then
 	if [ "$(id -u)" = 0 ]; then
 		echo "set-up: apt-get install$missing"
+		[ -z "$machine" ] || dpkg --add-architecture "$machine"
 		export DEBIAN_FRONTEND=noninteractive
 		log=$(mktemp)
 		trap 'rm -f "$log"' EXIT
@@ -26,6 +35,7 @@ if command -v apt-get >/dev/null 2>&1; then
 		exit 1
 	fi
 	echo "set-up: some packages are missing; run" >&2
+	[ -z "$machine" ] || echo "    sudo dpkg --add-architecture $machine && sudo apt-get update" >&2
 	echo "    sudo apt-get install -y --no-install-recommends$missing" >&2
 	exit 1
 fi

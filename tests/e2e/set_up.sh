@@ -31,6 +31,7 @@ debian() {
 	machine "$1" "$2"
 	stub "$1" dpkg-query 'for p; do :; done; [ "$p" = gcc ] && echo install ok installed'
 	stub "$1" apt-get "echo \"\$*\" >>$T/apt"
+	stub "$1" dpkg "[ \"\$1\" != --print-architecture ] || echo amd64; [ \"\$1\" != --add-architecture ] || echo \"\$*\" >>$T/apt"
 }
 # on NAME CODE COMMAND...
 on() {
@@ -52,6 +53,16 @@ rm "$T/apt"
 on root 0 sh tools/setup.sh gcc
 [ ! -e "$T/apt" ] && [ ! -s "$T/out" ] || fail "nothing was missing"
 
+# another machine's packages: apt is told of that machine first
+on root 0 sh tools/setup.sh gcc jq:arm64
+[ "$(head -n 1 "$T/apt")" = '--add-architecture arm64' ] && grep -q '^install .* jq:arm64$' "$T/apt" || fail "not installed: $(cat "$T/apt")"
+rm "$T/apt"
+on root 0 sh tools/setup.sh jq:amd64
+! grep -q add-architecture "$T/apt" || fail "this machine is added as another one"
+rm "$T/apt"
+on user 1 sh tools/setup.sh jq:arm64
+grep -q 'sudo dpkg --add-architecture arm64' "$T/out" || fail "no line to type for another machine"
+
 machine other 0
 on other 1 sh tools/setup.sh gcc jq
 grep -q 'gcc jq$' "$T/out" || fail "the packages are not named"
@@ -68,4 +79,8 @@ grep -q '"make setup-test" installs them' "$T/out" || fail "make tests does not 
 on user 2 make B="$T/build" setup
 grep -q 'sudo apt-get install .*libsodium-dev' "$T/out" || fail "make setup does not say what to install"
 ! grep -q 'libcmocka-dev\|jq' "$T/out" || fail "what only tests need is wanted"
+on root 2 make CROSS=aarch64-linux-gnu- all
+grep -q '"make setup CROSS=aarch64-linux-gnu-" installs them' "$T/out" || fail "make CROSS= does not say what to do"
+on user 2 make CROSS=aarch64-linux-gnu- setup
+grep -q 'apt-get install .*gcc-aarch64-linux-gnu .*libsodium-dev:arm64' "$T/out" || fail "make setup CROSS= does not say what to install"
 echo ok

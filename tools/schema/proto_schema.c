@@ -220,7 +220,8 @@ __asm__(".pushsection .rodata\n"
 	".incbin \"tools/schema/kubernetes.schema\"\n"
 	".byte 0\n"
 	".popsection\n");
-extern const char proto_schema_text[];
+/* hidden: as(1) for arm64 gives all labels of a section one place in the GOT */
+extern const char proto_schema_text[] __attribute__((visibility("hidden")));
 
 struct proto_schema *
 proto_schema_builtin(void)

@@ -17,7 +17,9 @@ __asm__(".pushsection .rodata\n"
 	".incbin \"tests/tools/serving/golden.records\"\n"
 	"golden_records_end:\n"
 	".popsection\n");
-extern const char golden_records[], golden_records_end[];
+/* hidden: as(1) for arm64 gives two labels of a section one place in the GOT */
+extern const char golden_records[] __attribute__((visibility("hidden")));
+extern const char golden_records_end[] __attribute__((visibility("hidden")));
 
 /* ---- records ---- */
 
