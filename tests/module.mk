@@ -38,12 +38,14 @@ $(call room_program,$(1)): $(B)/obj/tests/room.o $(call objs,$(wildcard tests/$(
 	$$(Q)$$(LINK_TEST)
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
-# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short, larger pages.
+# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short, larger pages, objects
+# that cannot be read.
 $(B)/tests/writer-store: WRAPS = malloc realloc calloc index_value_hash object_key_hash crypto_shorthash
 $(B)/tests/writer-resource: WRAPS = malloc realloc calloc
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
 	index_value_hash object_key_hash
 $(B)/tests/reader-lib-read: WRAPS = index_value_hash object_key_hash
+$(B)/tests/tools-informer-run: WRAPS = informer_object_value
 $(B)/tests/reader-lib-attach $(B)/tests/writer-arena: WRAPS = sysconf
 # calls that cost what a test says (tests/writer/serve/given_cost.h), memory that runs out, and larger pages
 SERVE_WRAPS := accept4 write epoll_ctl malloc realloc calloc reallocarray sysconf

@@ -31,14 +31,14 @@ put_draft(struct store_fixture *fx, struct draft d)
 	bool same;
 
 	fx->found = store_look(fx->store, fx->pods, d.ref, &same);
-	fx->change = same ? CHANGE_NOTHING : fx->found & FOUND_NEW ? CHANGE_ADDED : CHANGE_UPDATED;
+	fx->change = same ? FX_NOTHING : fx->found & FOUND_NEW ? FX_ADDED : FX_UPDATED;
 	return same ? 0 : store_put(fx->store, fx->pods, d, fx->found);
 }
 
 static int
 delete_known(struct store_fixture *fx, uint32_t known, bool seen, struct draft final)
 {
-	fx->change = known ? CHANGE_DELETED : CHANGE_NOTHING;
+	fx->change = known ? FX_DELETED : FX_NOTHING;
 	return known ? store_delete(fx->store, fx->pods, known, seen, final) : 0;
 }
 
@@ -55,7 +55,7 @@ put_object(void *context, const char *type, size_t type_length, struct draft d)
 					  true, d);
 	else
 		fx->result = put_draft(fx, d);
-	if (fx->result < 0 || fx->change == CHANGE_NOTHING)
+	if (fx->result < 0 || fx->change == FX_NOTHING)
 		draft_discard(fx->arena, store_intern(fx->store), d);
 	return 0;
 }

@@ -13,7 +13,7 @@
 extern const char pods_descriptor[];
 extern const uint8_t pods_fingerprint[32];
 
-enum store_fixture_change { CHANGE_ADDED, CHANGE_UPDATED, CHANGE_DELETED, CHANGE_NOTHING };
+enum store_fixture_change { FX_ADDED, FX_UPDATED, FX_DELETED, FX_NOTHING };
 
 struct store_fixture {
 	struct arena *arena;

@@ -13,10 +13,11 @@
 #define KEY_MAX 512
 
 /*
- * amid    between on_resync_begin and on_resync_end
- * failed  the loss of an event was reported
- * resync  number of the last RESYNC
- * told    the last cursor passed to the supervisor
+ * amid          between on_resync_begin and on_resync_end
+ * failed        the loss of an event was reported
+ * lacks_memory  an event was lost for lack of memory
+ * resync        number of the last RESYNC
+ * told          the last cursor passed to the supervisor
  */
 struct intake {
 	struct informer *informer;
@@ -25,6 +26,7 @@ struct intake {
 	struct supervisor *supervisor;
 	bool amid;
 	bool failed;
+	bool lacks_memory;
 	bool troubled;
 	uint64_t resync;
 	struct informer_cursor told;
@@ -39,95 +41,115 @@ cursor_of(const struct intake *intake)
 	return cursor;
 }
 
+/*
+ * r: 0, or why there is no event. An expired object is no loss: the arena was taken back during the call, and
+ * the library tells the change again from the next arena.
+ */
 static void
-offer(struct intake *intake, struct event *event)
+offer(struct intake *intake, int r, struct event *event)
 {
-	int r = event ? supervisor_offer(intake->supervisor, event, loop_now()) : -ENOMEM;
-
+	if (r == INFORMER_E_EXPIRED)
+		return;
+	if (r == 0)
+		r = supervisor_offer(intake->supervisor, event, loop_now());
 	if (r == 0)
 		return;
 	/* later events are delivered but not acknowledged, so the lost one comes again after a restart */
 	supervisor_lose(intake->supervisor);
+	intake->lacks_memory |= r == -ENOMEM;
 	if (!intake->failed)
-		say(intake->settings->name,
-		    "an event was lost: %s; nothing more is acknowledged, restart informer-run",
-		    strerror(-r));
+		say(intake->settings->name, "an event was lost: %s; nothing more is acknowledged, %s",
+		    informer_strerror(r),
+		    r == -ENOMEM ? "informer-run ends, and the event comes with the next start"
+				 : "restart informer-run");
 	intake->failed = true;
 }
 
-/* The JSON of an object, allocated. NULL: no memory, or the object cannot be read. */
-static char *
-json_of(const struct informer_object *object, size_t *ret_length)
+/* The JSON of an object, allocated. Returns 0, -ENOMEM, or the library's error. */
+static int
+json_of(const struct informer_object *object, char **ret_json, size_t *ret_length)
 {
 	struct text text = TEXT_INIT(-1);
+	int r = change_object(object, &text);
 
-	if (change_object(object, &text) < 0 || text.error < 0) {
+	if (r == 0)
+		r = text.error;
+	if (r < 0) {
 		text_done(&text);
-		return NULL;
+		return r;
 	}
+	*ret_json = text.data;
 	*ret_length = text.length;
-	return text.data;
+	return 0;
 }
 
-static struct event *
+/* Returns 0, -ENOMEM, -ENAMETOOLONG, or the library's error. */
+static int
 event_of(struct intake *intake, enum change_type type, const struct informer_object *object,
-	 const struct informer_object *old)
+	 const struct informer_object *old, struct event **ret_event)
 {
 	char key[KEY_MAX];
 	size_t length;
 	struct event *event;
+	int r = informer_object_key(object, key, sizeof(key), &length);
 
-	if (informer_object_key(object, key, sizeof(key), &length) < 0 || length >= sizeof(key))
-		return NULL;
+	if (r < 0)
+		return r;
+	if (length >= sizeof(key))
+		return -ENAMETOOLONG;
 	event = event_new(type, key);
 	if (!event)
-		return NULL;
+		return -ENOMEM;
 	event->cursor = cursor_of(intake);
 	event->seq = change_seq(type, object, &event->cursor);
-	event->object = json_of(object, &event->object_length);
-	if (event->object && old)
-		event->old = json_of(old, &event->old_length);
-	if (event->object && (!old || event->old))
-		return event;
-	event_free(event);
-	return NULL;
+	r = json_of(object, &event->object, &event->object_length);
+	if (r == 0 && old)
+		r = json_of(old, &event->old, &event->old_length);
+	if (r < 0)
+		event_free(event);
+	else
+		*ret_event = event;
+	return r;
 }
 
 static void
 on_add(void *context, const struct informer_object *object, bool is_initial)
 {
 	struct intake *intake = context;
-	struct event *event = event_of(intake, CHANGE_ADDED, object, NULL);
+	struct event *event = NULL;
+	int r = event_of(intake, CHANGE_ADDED, object, NULL, &event);
 
 	if (event) {
 		event->initial = is_initial;
 		event->advances = !is_initial && !intake->amid;
 	}
-	offer(intake, event);
+	offer(intake, r, event);
 }
 
 static void
 on_update(void *context, const struct informer_object *old, const struct informer_object *object)
 {
 	struct intake *intake = context;
-	struct event *event = event_of(intake, CHANGE_MODIFIED, object, old);
+	struct event *event = NULL;
+	int r = event_of(intake, CHANGE_MODIFIED, object, old, &event);
 
 	if (event)
 		event->advances = !intake->amid;
-	offer(intake, event);
+	offer(intake, r, event);
 }
 
 static void
 on_delete(void *context, const struct informer_object *object, bool final_state_known)
 {
 	struct intake *intake = context;
-	struct event *event = event_of(intake, CHANGE_DELETED, object, NULL);
+	struct event *event = NULL;
+	int r = event_of(intake, CHANGE_DELETED, object, NULL, &event);
 
 	if (event) {
 		event->final_unknown = !final_state_known;
 		event->advances = !intake->amid;
 	}
-	offer(intake, event);
+	offer(intake, r, event);
 }
 
 static void
@@ -141,7 +163,7 @@ mark(struct intake *intake, enum change_type type)
 		event->advances = type == CHANGE_RESYNC_END;
 		event->resync = type == CHANGE_COALESCED ? 0 : intake->resync;
 	}
-	offer(intake, event);
+	offer(intake, event ? 0 : -ENOMEM, event);
 }
 
 static void
@@ -286,6 +308,12 @@ intake_dispatched(struct intake *intake)
 {
 	if (!intake->amid && informer_handler_has_synced(intake->handler))
 		tell(intake);
+}
+
+bool
+intake_lacks_memory(const struct intake *intake)
+{
+	return intake->lacks_memory;
 }
 
 void

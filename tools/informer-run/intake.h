@@ -34,6 +34,10 @@ intake_acknowledge(struct intake *intake, const struct informer_cursor *cursor);
 /* Call after a dispatch: changes that were told and gave no event count as done. */
 void intake_dispatched(struct intake *intake);
 
+/* Whether memory ran out for an event. The event comes again after a restart: informer-run must end. */
+bool
+intake_lacks_memory(const struct intake *intake);
+
 /* waiting: events in the daemon's queue; synced: everything that was there has been told. */
 struct intake_stats {
 	uint64_t waiting;

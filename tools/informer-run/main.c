@@ -23,9 +23,10 @@
 #define DRAIN_TOLD_MS 1000
 
 /*
- * lost     the daemon's absence was reported
- * unknown  one bit per handler: reported that informerd does not cache its resource
- * asked    one bit per handler: reported that informerd has not resolved its resource
+ * lost          the daemon's absence was reported
+ * lacks_memory  an event was lost for lack of memory
+ * unknown       one bit per handler: reported that informerd does not cache its resource
+ * asked         one bit per handler: reported that informerd has not resolved its resource
  */
 struct run {
 	struct loop loop;
@@ -36,6 +37,7 @@ struct run {
 	struct loop_descriptor informer_descriptor, signal_descriptor;
 	bool draining;
 	bool lost;
+	bool lacks_memory;
 	uint64_t unknown, asked;
 	uint64_t drain_end_ms, drain_told_ms;
 };
@@ -107,11 +109,27 @@ watch_daemon(struct run *run)
 }
 
 static void
+drain(struct run *run)
+{
+	if (run->draining)
+		return;
+	run->draining = true;
+	run->drain_end_ms = loop_now() + run->settings.drain_ms;
+	for (size_t i = 0; i < run->settings.count; i++)
+		runner_drain(run->runners[i]);
+	run->drain_told_ms = loop_now() + DRAIN_TOLD_MS;
+}
+
+static void
 dispatch(struct run *run)
 {
 	informer_dispatch(run->informer);
-	for (size_t i = 0; i < run->settings.count; i++)
+	for (size_t i = 0; i < run->settings.count; i++) {
 		runner_dispatched(run->runners[i]);
+		run->lacks_memory |= runner_lacks_memory(run->runners[i]);
+	}
+	if (run->lacks_memory)
+		drain(run);
 	watch_daemon(run);
 }
 
@@ -123,18 +141,6 @@ informer_ready(void *context, uint32_t events)
 }
 
 /* ---- signals ---- */
-
-static void
-drain(struct run *run)
-{
-	if (run->draining)
-		return;
-	run->draining = true;
-	run->drain_end_ms = loop_now() + run->settings.drain_ms;
-	for (size_t i = 0; i < run->settings.count; i++)
-		runner_drain(run->runners[i]);
-	run->drain_told_ms = loop_now() + DRAIN_TOLD_MS;
-}
 
 /* Report once, after DRAIN_TOLD_MS, why the drain has not ended. */
 static void
@@ -296,7 +302,7 @@ run_all(struct run *run)
 		tell_drain(run);
 	}
 	if (!busy(run))
-		return EXIT_SUCCESS;
+		return run->lacks_memory ? EXIT_UNDONE : EXIT_SUCCESS;
 	say(NULL,
 	    "not everything that was under way was answered in time; it comes again with the next start");
 	return EXIT_UNDONE;

@@ -351,6 +351,12 @@ runner_dispatched(struct runner *runner)
 }
 
 bool
+runner_lacks_memory(const struct runner *runner)
+{
+	return intake_lacks_memory(runner->intake);
+}
+
+bool
 runner_wants_dispatch(struct runner *runner)
 {
 	bool wants = runner->wants_dispatch;

@@ -29,6 +29,9 @@ uint64_t
 runner_next(const struct runner *runner);
 /* After informer_dispatch(). */
 void runner_dispatched(struct runner *runner);
+/* Whether memory ran out for an event; see intake_lacks_memory(). */
+bool
+runner_lacks_memory(const struct runner *runner);
 /* Whether the intake was resumed since the last call, so that a dispatch has work. */
 bool
 runner_wants_dispatch(struct runner *runner);

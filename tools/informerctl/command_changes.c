@@ -46,6 +46,9 @@ add(struct changes *changes, enum change_type type, bool initial, bool known,
 		r = change_object(object, &changes->object);
 	if (r == 0 && old)
 		r = change_object(old, &changes->old);
+	/* the arena was taken back during the call: the change is told again */
+	if (r == INFORMER_E_EXPIRED)
+		return;
 	change.object = changes->object.data;
 	change.object_length = changes->object.length;
 	change.old = old ? changes->old.data : NULL;

@@ -267,10 +267,14 @@ show(struct get_watch *watch, const char *event, const struct informer_object *o
 {
 	struct informer_value value;
 	cJSON *tree = NULL;
+	int r;
 
 	if (watch->follow.stop)
 		return;
-	if (informer_object_value(object, &value) == 0 && informer_value_kind(&value) == INFORMER_OBJECT) {
+	r = informer_object_value(object, &value);
+	if (r == INFORMER_E_EXPIRED) /* the arena was taken back during the call: the change is told again */
+		return;
+	if (r == 0 && informer_value_kind(&value) == INFORMER_OBJECT) {
 		show_fields(watch, event, object, field_of_value(&value));
 	} else {
 		tree = key_only(object);

@@ -32,20 +32,20 @@ T(the_store_classifies_a_draft)
 	assert_int_equal(fx->found, FOUND_NEW);
 	second = put(fx, "u1", 2);
 	assert_int_equal(fx->found, first);
-	assert_int_equal(fx->change, CHANGE_UPDATED);
+	assert_int_equal(fx->change, FX_UPDATED);
 	put(fx, "u2", 3);
 	assert_int_equal(fx->found, FOUND_NEW | second);
-	assert_int_equal(fx->change, CHANGE_ADDED);
+	assert_int_equal(fx->change, FX_ADDED);
 	assert_int_equal(count(fx, "u1"), 0);
 	assert_int_equal(count(fx, "u2"), 1);
 	put(fx, "u2", 3);
-	assert_int_equal(fx->change, CHANGE_NOTHING);
+	assert_int_equal(fx->change, FX_NOTHING);
 	/* a server restored from a backup gives resourceVersions again, with other content */
 	assert_int_equal(
 		store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"uid\":\"u2\","
 				      "\"resourceVersion\":\"3\"},\"spec\":{\"nodeName\":\"n\"}}"),
 		0);
-	assert_int_equal(fx->change, CHANGE_UPDATED);
+	assert_int_equal(fx->change, FX_UPDATED);
 	assert_int_equal(store_commit(fx->store), 0);
 	store_fixture_assert_count(fx, 1, "nodeName", "n");
 }
@@ -59,9 +59,9 @@ T(a_draft_without_identity_is_another_state)
 
 	assert_int_equal(store_fixture_put(fx, nameless), 0);
 	assert_int_equal(store_fixture_put(fx, nameless), 0);
-	assert_int_equal(fx->change, CHANGE_UPDATED);
+	assert_int_equal(fx->change, FX_UPDATED);
 	assert_int_equal(store_fixture_put(fx, versioned), 0);
-	assert_int_equal(fx->change, CHANGE_UPDATED);
+	assert_int_equal(fx->change, FX_UPDATED);
 	assert_int_equal(store_fixture_put(fx, versioned), 0);
-	assert_int_equal(fx->change, CHANGE_NOTHING);
+	assert_int_equal(fx->change, FX_NOTHING);
 }

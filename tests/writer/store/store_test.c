@@ -148,7 +148,7 @@ change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid
 
 	if (pick(8) >= present_of_8) {
 		delete_pod(fx, i);
-		assert_int_equal(fx->change, p->present ? CHANGE_DELETED : CHANGE_NOTHING);
+		assert_int_equal(fx->change, p->present ? FX_DELETED : FX_NOTHING);
 		p->present = 0;
 		return;
 	}
@@ -162,7 +162,7 @@ change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid
 		now.has_ip = (int)pick(2);
 	}
 	assert_int_equal(put(fx, i, &now), 0);
-	assert_int_equal(fx->change, p->present && now.uid == p->uid ? CHANGE_UPDATED : CHANGE_ADDED);
+	assert_int_equal(fx->change, p->present && now.uid == p->uid ? FX_UPDATED : FX_ADDED);
 	now.present = 1;
 	*p = now;
 }
@@ -428,7 +428,7 @@ TEST(an_update_that_moves_no_value_touches_no_index)
 	p.uid = 51;
 	p.version = 2;
 	assert_int_equal(put(fx, 50, &p), 0);
-	assert_int_equal(fx->change, CHANGE_UPDATED);
+	assert_int_equal(fx->change, FX_UPDATED);
 	assert_int_equal(store_commit(fx->store), 0);
 	res = store_fixture_published(fx);
 	assert_memory_equal(before, res->indexes, count * sizeof(before[0]));
