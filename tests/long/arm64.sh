@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# arm64: `make CROSS=aarch64-linux-gnu-` builds everything; the unit tests run under qemu-user; programs of amd64 and arm64 read each other's
+# arm64: `make CROSS=aarch64-linux-gnu-` builds everything; unit tests and the demo run under qemu-user; programs of amd64 and arm64 read each other's
 # arenas, and informerd of one adopts the arena of the other. What qemu-user cannot run is listed below, with the reason.
-# PARTS=rooms or PARTS=both is one half of it; ROOM=PART the rooms with PART in their names.
+# PARTS='rooms both demo' are all of its parts; ROOM=PART the rooms with PART in their names.
 #
 # Not upstream: what it shows does not depend on the server.
-# Takes 1200 s.
+# Takes 1500 s.
 arm=build-arm64
 build() { env -u MAKEFLAGS -u LONG -u SAN make "B=$arm" CROSS=aarch64-linux-gnu- "$@"; }
 if [ -z "${INSIDE-}" ]; then
@@ -17,7 +17,7 @@ if [ -z "${INSIDE-}" ]; then
 	exec sh tests/support/run_arm64.sh bash "$0"
 fi
 . "$(dirname "$0")/../support/script.sh"
-: "${PARTS:=rooms both}"
+: "${PARTS:=rooms both demo}"
 wanted() { case " $PARTS " in *" $1 "*) ;; *) return 1 ;; esac; }
 
 # Tests that qemu-user 7.2 cannot run: of madvise() it does MADV_DONTNEED, and nothing for the rest, without an error.
@@ -78,5 +78,9 @@ if wanted both; then
 		grep -q ' adopted ' "$T/daemon.log" || fail "informerd of $writer does not adopt the other's arena"
 	done
 	echo "amd64 and arm64 read each other's arenas, $(wc -l <"$T/served") pods, and adopt them"
+fi
+if wanted demo; then
+	sh tools/demo/demo.sh "$arm" >"$T/demo.log" 2>&1 || { cat "$T/demo.log" >&2; fail "the demo under qemu-user"; }
+	echo "the demo runs"
 fi
 echo ok
