@@ -29,9 +29,9 @@ $(B)/informer-csi: $(wildcard tools/csi/*.go tools/csi/go.*)
 	$(Q)cd tools/csi && PATH=$$PATH:/usr/local/go/bin CGO_ENABLED=0 $(if $(CROSS),GOARCH=$(CROSS_ARCH)) GOTOOLCHAIN=local \
 		go build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(abspath $@) .
 
-# Debian packages, in build/deb: of the sources that git knows, without the tests' results. With CROSS for that machine, but without the
-# completion scripts, which informerctl would have to write.
-DEB_PACKAGES := build-essential debhelper lintian $(if $(CROSS),crossbuild-essential-$(CROSS_ARCH))
+# Debian packages, in build/deb: of the sources that git knows, without the tests' results. With CROSS for that machine;
+# qemu-user runs its informerctl, which writes the completion scripts.
+DEB_PACKAGES := build-essential debhelper lintian $(if $(CROSS),crossbuild-essential-$(CROSS_ARCH) qemu-user)
 DEB_CROSS    := $(if $(CROSS),--host-arch=$(CROSS_ARCH))
 DEB_VERSION  ?= $(VERSION)
 DEB_MAINTAINER ?= informer <informer@localhost>
