@@ -295,5 +295,5 @@ help:
 	@echo 'make install    install-strip, uninstall: DESTDIR= PREFIX=/usr/local'
 	@echo 'make deb        Debian packages of informerd, libinformer, the tools and the gateway, into build/deb (DEB_VERSION=)'
 	@echo 'make csi        the CSI driver, into build/informer-csi; it needs Go, which make setup does not install'
-	@echo 'make CROSS=aarch64-linux-gnu-   the same for arm64 into build-arm64, also setup, tests and install; tests/long/arm64.sh runs its tests'
+	@echo 'make CROSS=aarch64-linux-gnu-   the same for arm64 into build-arm64, also setup, tests, install and deb; tests/long/arm64.sh runs its tests'
 	@echo 'make clean'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # arm64: `make CROSS=aarch64-linux-gnu-` builds everything; unit tests and the demo run under qemu-user; programs of amd64 and arm64 read each other's
-# arenas, and informerd of one adopts the arena of the other. What qemu-user cannot run is listed below, with the reason.
-# PARTS='rooms both demo' are all of its parts; ROOM=PART the rooms with PART in their names.
+# arenas, and informerd of one adopts the arena of the other; the packages are of arm64. What qemu-user cannot run is listed below, with the reason.
+# PARTS='rooms both demo deb' are all of its parts; ROOM=PART the rooms with PART in their names.
 #
 # Not upstream: what it shows does not depend on the server.
 # Takes 1500 s.
@@ -17,7 +17,7 @@ if [ -z "${INSIDE-}" ]; then
 	exec sh tests/support/run_arm64.sh bash "$0"
 fi
 . "$(dirname "$0")/../support/script.sh"
-: "${PARTS:=rooms both demo}"
+: "${PARTS:=rooms both demo deb}"
 wanted() { case " $PARTS " in *" $1 "*) ;; *) return 1 ;; esac; }
 
 # Tests that qemu-user 7.2 cannot run: of madvise() it does MADV_DONTNEED, and nothing for the rest, without an error.
@@ -82,5 +82,16 @@ fi
 if wanted demo; then
 	sh tools/demo/demo.sh "$arm" >"$T/demo.log" 2>&1 || { cat "$T/demo.log" >&2; fail "the demo under qemu-user"; }
 	echo "the demo runs"
+fi
+if wanted deb; then
+	build deb >"$T/deb.log" 2>&1 || { cat "$T/deb.log" >&2; fail "make deb"; }
+	for package in "$arm"/deb/*.deb; do
+		[ "$(dpkg-deb -f "$package" Architecture)" = arm64 ] || fail "$package is not of arm64"
+		case $package in *dbgsym*) ;; *) dpkg-deb -x "$package" "$T/installed" ;; esac
+	done
+	"$T/installed/usr/bin/informerctl" --version >"$T/version.log" || fail "the informerctl of the package does not run"
+	bash -n "$T/installed/usr/share/bash-completion/completions/informerctl" && [ -s "$T/installed/usr/share/zsh/vendor-completions/_informerctl" ] ||
+		fail "the completion scripts are missing"
+	echo "the packages: $(ls "$arm"/deb/*.deb | wc -l)"
 fi
 echo ok
