@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package informer reads the node's one cache of Kubernetes objects.
+//
+// The daemon informerd lists and watches the API server once per node. It keeps all objects, indexed, in a
+// shared-memory file, the arena. This package maps the arena read-only. A lookup is a few memory reads: no
+// network, no system call, no parse, no cgo.
+//
+//	inf, err := informer.Attach(nil)             // also without the daemon
+//	defer inf.Close()
+//	err = inf.WaitSynced(ctx, "pods")            // optional: wait for the first list
+//	pods := inf.Resource("pods")
+//	err = inf.View(func(snap informer.Snapshot) error {
+//		pod, err := snap.Get(pods, "default", "web-0")
+//		...
+//	})
+//
+// # Snapshots
+//
+// A [Snapshot] shows all resources and indexes of one commit. Later commits do not change it. An open
+// snapshot makes informerd keep all object states replaced since, so end it soon. informerd revokes the
+// oldest snapshot if it is 60 s old and open snapshots hold back 64 MiB, and earlier when memory is short
+// (informerd(8), Snapshots and the arena's size). Calls on a revoked snapshot return [ErrExpired]; the handle
+// attaches again by itself. A handle has 63 pins, so 63 snapshots may be open; beyond, [ErrBusy].
+//
+// What a call returns is a copy, but for methods whose names begin with Lent: what they return lies in the
+// arena, is valid until the snapshot's End, and may be read within [Snapshot.Read] only.
+//
+// # Errors
+//
+// All errors can be told apart with errors.Is: [ErrNotFound], [ErrNotReady], [ErrExpired], … The arena's
+// bytes are input: whatever they are, calls return [ErrCorrupt] and do not panic.
+//
+// # Goroutines
+//
+// Any number of goroutines may use a handle. A snapshot, with its objects and values, belongs to one
+// goroutine at a time. Close may be called at any time: open snapshots stay readable until their End.
+package informer
