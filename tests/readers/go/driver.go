@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The driver of the Go package for the suite of all readers (tests/readers/README.md): a request a line, a JSON
+// document; an answer a line, in the same order. It ends at the end of its input.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"informer"
+)
+
+type request struct {
+	Op, Socket, Resource, Namespace, Name, Index, Value, Labels, Fields, Path, By string
+}
+
+type driver struct {
+	inf  *informer.Informer
+	snap informer.Snapshot
+}
+
+var names = map[error]string{
+	informer.ErrNotReady: "NOT_READY", informer.ErrBusy: "BUSY", informer.ErrCorrupt: "CORRUPT",
+	informer.ErrNotFound: "NOT_FOUND", informer.ErrNoResource: "NO_RESOURCE", informer.ErrNoIndex: "NO_INDEX",
+	informer.ErrExpired: "EXPIRED", informer.ErrLayout: "LAYOUT", informer.ErrRefused: "REFUSED",
+	informer.ErrSyntax: "SYNTAX", informer.ErrType: "TYPE", informer.ErrClosed: "EINVAL",
+	context.DeadlineExceeded: "ETIMEDOUT",
+}
+
+func nameOf(err error) string {
+	for known, name := range names {
+		if errors.Is(err, known) {
+			return name
+		}
+	}
+	return "UNKNOWN"
+}
+
+type answer map[string]any
+
+func describe(o informer.Object) ([4]string, error) {
+	namespace, err := o.Namespace()
+	if err != nil {
+		return [4]string{}, err
+	}
+	name, err := o.Name()
+	if err != nil {
+		return [4]string{}, err
+	}
+	version, _ := o.ResourceVersion()
+	uid, _ := o.UID()
+	return [4]string{namespace, name, version, uid}, nil
+}
+
+// all answers with all objects that a field selector (nil: all) matches.
+func all(objects iter.Seq2[informer.Object, error], fields *informer.FieldSelector) (answer, error) {
+	found, end := [][4]string{}, ""
+	for o, err := range objects {
+		if err == nil && fields != nil {
+			var matches bool
+			if matches, err = fields.Matches(o); err == nil && !matches {
+				continue
+			}
+		}
+		var described [4]string
+		if err == nil {
+			described, err = describe(o)
+		}
+		if err != nil && len(found) == 0 {
+			return nil, err
+		}
+		if err != nil {
+			end = nameOf(err)
+			break
+		}
+		found = append(found, described)
+	}
+	return answer{"objects": found, "end": end}, nil
+}
+
+func (d *driver) find(r *request) (informer.Object, error) {
+	return d.snap.Get(d.inf.Resource(r.Resource), r.Namespace, r.Name)
+}
+
+var bys = map[string]informer.By{"key": informer.ByKey, "uid": informer.ByUID, "ip": informer.ByIP,
+	"container": informer.ByContainerID}
+
+var kinds = map[informer.Kind]string{informer.Null: "null", informer.Bool: "bool", informer.Int: "int",
+	informer.Uint: "uint", informer.Double: "double", informer.Number: "number", informer.String: "string",
+	informer.Array: "array", informer.Map: "object"}
+
+func (d *driver) answer(r *request) (answer, error) {
+	switch r.Op {
+	case "attach":
+		inf, err := informer.Attach(&informer.Options{Socket: r.Socket, Name: "reader_driver"})
+		d.inf = inf
+		return answer{}, err
+	case "wait":
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		return answer{}, d.inf.WaitSynced(ctx, r.Resource)
+	case "begin":
+		snap, err := d.inf.Begin()
+		if err != nil {
+			return nil, err
+		}
+		d.snap = snap
+		m, err := snap.Moment()
+		return answer{"generation": m.Generation, "epoch": m.Epoch, "seq": m.Seq}, err
+	case "end":
+		d.snap.End()
+		return answer{}, nil
+	case "get":
+		o, err := d.find(r)
+		if err != nil {
+			return nil, err
+		}
+		described, err := describe(o)
+		return answer{"object": described}, err
+	case "find":
+		o, err := d.snap.Find(d.inf.Resource(r.Resource), bys[r.By], r.Value)
+		if err != nil {
+			return nil, err
+		}
+		described, err := describe(o)
+		return answer{"object": described, "deleted": o.Deleted()}, err
+	case "select":
+		labels, err := informer.CompileLabelSelector(r.Labels)
+		if err != nil {
+			return nil, err
+		}
+		fields, err := informer.CompileFieldSelector(r.Fields)
+		if err != nil {
+			return nil, err
+		}
+		return all(d.snap.Select(d.inf.Resource(r.Resource), r.Namespace, labels), fields)
+	case "index":
+		return all(d.snap.ByIndex(d.inf.Resource(r.Resource), r.Index, r.Value), nil)
+	case "prefix":
+		return all(d.snap.ByIndexPrefix(d.inf.Resource(r.Resource), r.Index, r.Value), nil)
+	case "count":
+		count, err := d.snap.CountByIndex(d.inf.Resource(r.Resource), r.Index, r.Value)
+		return answer{"count": count}, err
+	case "field":
+		o, err := d.find(r)
+		if err != nil {
+			return nil, err
+		}
+		path, err := informer.CompilePath(r.Path)
+		if err != nil {
+			return nil, err
+		}
+		v, err := o.Value(path)
+		if err != nil {
+			return nil, err
+		}
+		text, err := v.AppendJSON(nil)
+		return answer{"kind": kinds[v.Kind()], "value": json.RawMessage(text)}, err
+	case "text":
+		o, err := d.find(r)
+		if err != nil {
+			return nil, err
+		}
+		path, err := informer.CompilePath(r.Path)
+		if err != nil {
+			return nil, err
+		}
+		text, err := o.Text(path)
+		return answer{"text": text}, err
+	case "json":
+		o, err := d.find(r)
+		if err != nil {
+			return nil, err
+		}
+		text, err := o.JSON()
+		return answer{"json": json.RawMessage(text)}, err
+	case "info":
+		info, err := d.snap.Info(d.inf.Resource(r.Resource))
+		return answer{"resource": info.Resource, "kind": info.Kind, "group": info.Group,
+			"objects": info.Objects, "synced": info.Synced}, err
+	}
+	return nil, fmt.Errorf("no operation %q", r.Op)
+}
+
+func main() {
+	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
+	d := &driver{}
+	for {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var r request
+		if err := json.Unmarshal(line, &r); err != nil {
+			fmt.Fprintln(os.Stderr, "reader_driver:", err)
+			os.Exit(2)
+		}
+		a, err := d.answer(&r)
+		if err != nil {
+			a = answer{"error": nameOf(err), "text": err.Error()}
+		}
+		text, _ := json.Marshal(a)
+		out.Write(append(text, '\n'))
+		out.Flush()
+	}
+	d.snap.End()
+	if d.inf != nil {
+		d.inf.Close()
+	}
+}

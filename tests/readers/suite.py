@@ -1,0 +1,642 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases that the readers of all languages must pass. README.md has the protocol of their drivers.
+
+suite.py SOCKET URL ARENA_DIRECTORY DRIVER...: each case with each driver, against the API server at URL.
+A case is a function whose name begins with case_; its docstring is the promise.
+"""
+import array
+import json
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+SEED = int(os.environ.get("SEED", time.time_ns() % 100000))
+DICE = random.Random(SEED)
+LOOKUPS = int(os.environ.get("LOOKUPS", 2000))
+PATIENCE = float(os.environ.get("PATIENCE", 60))
+
+
+class Failed(Exception):
+    pass
+
+
+def check(condition, *what):
+    if not condition:
+        raise Failed(" ".join(str(w) for w in what))
+
+
+class Driver:
+    """A process that answers requests."""
+
+    def __init__(self, command, place):
+        self.process = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.ask("attach", socket=place)
+
+    def ask(self, op, **fields):
+        """The answer to a request; an answer that does not come within PATIENCE fails the case."""
+        line = json.dumps(dict(op=op, **fields))
+        watch = threading.Timer(PATIENCE, self.process.kill)
+        watch.start()
+        try:
+            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = b""
+        finally:
+            watch.cancel()
+        if not answer:
+            raise Failed("the driver ended with %s at %s" % (self.process.wait(), line))
+        return json.loads(answer.decode(errors="replace"))  # a damaged arena's texts may be no UTF-8
+
+    def good(self, op, **fields):
+        answer = self.ask(op, **fields)
+        check("error" not in answer, op, fields, answer)
+        return answer
+
+    def begin(self):
+        """Begin a snapshot, within PATIENCE: a reader may be between two arenas."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            answer = self.ask("begin")
+            if answer.get("error") != "NOT_READY" or time.monotonic() > end:
+                check("error" not in answer, answer)
+                return answer
+            time.sleep(0.01)
+
+    def objects(self, op, **fields):
+        answer = self.good(op, **fields)
+        check(answer["end"] == "", op, fields, answer["end"])
+        return sorted(tuple(o[:3]) for o in answer["objects"])
+
+    def close(self):
+        self.process.stdin.close()
+        check(self.process.wait(PATIENCE) == 0, "the driver ended with", self.process.returncode)
+
+
+class World:
+    """The API server, and what it has."""
+
+    def __init__(self, place, url, directory):
+        self.place, self.url, self.directory = place, url, directory
+        self.pods = self.get("/api/v1/pods")["items"]
+        for pod in self.pods:
+            pod["metadata"].pop("managedFields", None)
+            pod.pop("apiVersion", None)
+            pod.pop("kind", None)
+
+    def get(self, path, **query):
+        url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        with urllib.request.urlopen(url) as answer:
+            return json.load(answer)
+
+    def post(self, path):
+        urllib.request.urlopen(urllib.request.Request(self.url + path, method="POST")).read()
+
+
+def key(pod):
+    meta = pod["metadata"]
+    return meta.get("namespace", ""), meta["name"], meta["resourceVersion"]
+
+
+def keys(pods):
+    return sorted(key(pod) for pod in pods)
+
+
+def of(pod):
+    return {"resource": "pods", "namespace": key(pod)[0], "name": key(pod)[1]}
+
+
+# ---- reading what the API server has
+
+def case_each_object(world, driver):
+    """Each object is found by its key, and its JSON is the API server's, in the same order of fields."""
+    driver.begin()
+    for pod in world.pods:
+        got = driver.good("json", **of(pod))["json"]
+        check(json.dumps(got) == json.dumps(pod), "not the API server's:", json.dumps(got), json.dumps(pod))
+    check(driver.objects("select", resource="pods") == keys(world.pods), "another list")
+    info = driver.good("info", resource="pods")
+    check(info == {"resource": "pods", "kind": "Pod", "group": "", "objects": len(world.pods), "synced": True}, info)
+    driver.good("end")
+
+
+def quoted(name):
+    return '["' + name.replace("\\", "\\\\").replace('"', '\\"') + '"]'
+
+
+def fields_of(value, path=""):
+    """All paths in a value, with what is there."""
+    if path:
+        yield path, value
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from fields_of(item, path + quoted(name))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from fields_of(item, path + "[%d]" % i)
+
+
+KINDS = {dict: "object", list: "array", str: "string", bool: "bool", int: "int", float: "double", type(None): "null"}
+
+
+def case_fields(world, driver):
+    """Each field of an object is found by its path, with its kind and value; what is absent is not found."""
+    driver.begin()
+    for pod in DICE.sample(world.pods, min(6, len(world.pods))):
+        for path, value in fields_of(pod):
+            got = driver.good("field", path=path, **of(pod))
+            check(got == {"kind": KINDS[type(value)], "value": value}, path, got, value)
+            if isinstance(value, str):
+                check(driver.good("text", path=path, **of(pod))["text"] == value, path, value)
+            absent = driver.ask("field", path=path + '["nothing"]', **of(pod))
+            check(absent.get("error") == "NOT_FOUND", path, absent)
+    driver.good("end")
+
+
+def nested(depth):
+    return [nested(depth - 1)] if depth else "bottom"
+
+
+def case_kinds_of_values(world, driver):
+    """Each kind of value is read as it was written."""
+    kinds = [
+        ("null", None), ("bool", True), ("bool", False), ("int", 0), ("int", 63), ("int", 64), ("int", -1), ("int", -128), ("int", 129),
+        ("int", 32768), ("int", -32769), ("int", 2**31), ("int", -2**31 - 1), ("int", 2**47), ("int", -2**55), ("int", 2**63 - 1),
+        ("int", -2**63), ("uint", 2**63), ("uint", 2**64 - 1), ("double", 0.5), ("double", -1e-7), ("double", 1e300), ("double", 0.1),
+        ("string", ""), ("string", "a"), ("string", "x" * 63), ("string", "x" * 64), ("string", "x" * 255), ("string", "x" * 256),
+        ("string", "y" * 65536), ("string", "\u0000\u0001\b\f\n\r\t\"\\/\u007f\u00e9\u20ac\U0001f600"), ("array", []), ("object", {}),
+        ("array", [[], {}, None, [1, [2]]]), ("array", [{"a": 1}, {"a": 2}, {"b": {"a": []}}]), ("array", list(range(-100, 300))),
+        ("object", {"": "", "a.b": 1, "a b": 2, 'q"uote': 3, "back\\slash": 4, "\u00e9": 5, "*": 6, "[0]": 7}), ("array", nested(60)),
+        ("object", {"field%d" % i: i for i in range(300)})]
+    created = create(world, "odd", {"kinds": [value for _, value in kinds]})
+    it = begin_with(driver, created)
+    for i, (kind, value) in enumerate(kinds):
+        got = driver.good("field", path="spec.kinds[%d]" % i, **it)
+        check(got == {"kind": kind, "value": value}, kind, value, got)
+        for path, item in fields_of(value, "spec.kinds[%d]" % i):
+            if path.count("[") > 14:  # a path has at most 16 steps
+                continue
+            check(driver.good("field", path=path, **it)["value"] == item, path, item)
+    got = driver.good("json", **it)["json"]
+    wanted = {name: value for name, value in created.items() if name not in ("apiVersion", "kind")}
+    wanted["metadata"].pop("managedFields", None)
+    check(json.dumps(got) == json.dumps(wanted), json.dumps(got)[:500], json.dumps(wanted)[:500])
+    driver.good("end")
+
+
+def values_of(pod):
+    """What the indexes of pods have of a pod: (index, value)."""
+    meta, spec, status = pod["metadata"], pod.get("spec", {}), pod.get("status", {})
+    yield "namespace", meta["namespace"]
+    yield "uid", meta["uid"]
+    if spec.get("nodeName"):
+        yield "nodeName", spec["nodeName"]
+    for name, value in meta.get("labels", {}).items():
+        yield "labels", name + "=" + value
+    for ip in status.get("podIPs", []):
+        yield "podIP", ip["ip"]
+    for kind in "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses":
+        for container in status.get(kind, []):
+            if container.get("containerID"):
+                yield "containerID", container["containerID"].split("://", 1)[1]
+
+
+def case_drawn_lookups(world, driver):
+    """Drawn look-ups, by key, index and prefix, of what is there and what is not, give what the API server has."""
+    index = {}
+    for pod in world.pods:
+        for at in values_of(pod):
+            index.setdefault(at, []).append(pod)
+    drawn = sorted(index)
+    prefixes = sorted({value[:n] for name, value in drawn if name == "containerID" for n in (12, 20)})
+    driver.begin()
+    for _ in range(LOOKUPS):
+        draw = DICE.random()
+        if draw < 0.4:
+            pod = DICE.choice(world.pods)
+            got = driver.good("get", **of(pod))["object"]
+            check(tuple(got) == key(pod) + (pod["metadata"]["uid"],), got)
+        elif draw < 0.6:
+            pod = DICE.choice(world.pods)
+            got = driver.ask("get", resource="pods", namespace=key(pod)[0], name=key(pod)[1] + DICE.choice(["x", "", "-0"])
+                             if DICE.random() < 0.5 else key(pod)[1][:-1])
+            wanted = [p for p in world.pods if "object" in got and key(p)[:2] == tuple(got["object"][:2])]
+            check(wanted or got.get("error") == "NOT_FOUND", got)
+        elif draw < 0.8:
+            name, value = DICE.choice(drawn)
+            check(driver.objects("index", resource="pods", index=name, value=value) == keys(index[name, value]), name, value)
+            check(driver.good("count", resource="pods", index=name, value=value)["count"] == len(index[name, value]), name, value)
+        elif draw < 0.9:
+            name, value = DICE.choice(drawn)
+            value = value + "x" if DICE.random() < 0.5 else value[:-1]
+            check(driver.objects("index", resource="pods", index=name, value=value) == keys(index.get((name, value), [])), name, value)
+        elif prefixes:
+            prefix = DICE.choice(prefixes)
+            wanted = {key(p) for (name, value), pods in index.items() if name == "containerID" and value.startswith(prefix) for p in pods}
+            check(driver.objects("prefix", resource="pods", index="containerID", value=prefix) == sorted(wanted), prefix)
+    driver.good("end")
+
+
+def create(world, kind, spec):
+    """Create a widget, and return it."""
+    name = "%s-%d" % (kind, time.time_ns())
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    request = urllib.request.Request(world.url + "/apis/example.com/v1/namespaces/default/widgets", json.dumps(widget).encode(),
+                                     {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))
+
+
+def begin_with(driver, widget):
+    """Begin a snapshot that has this widget."""
+    it = {"resource": "widgets", "namespace": "default", "name": widget["metadata"]["name"]}
+    end = time.monotonic() + PATIENCE
+    while True:
+        driver.begin()
+        if "error" not in driver.ask("get", **it):
+            return it
+        driver.good("end")
+        check(time.monotonic() < end, "the object does not come")
+        time.sleep(0.05)
+
+
+def case_kinds_of_indexes(world, driver):
+    """Indexes of lists in one string, of numbers and booleans, and those cut to a prefix."""
+    mark = str(time.time_ns())  # of this run's widgets
+    one = create(world, "one", {"csv": " %s , b\t,,c d," % mark, "number": int(mark), "flag": True})
+    two = create(world, "two", {"csv": mark, "number": int(mark), "flag": False})
+    begin_with(driver, two)
+
+    def asked(index, value):
+        return [o[1] for o in driver.objects("index", resource="widgets", index=index, value=value)]
+
+    names = [one["metadata"]["name"], two["metadata"]["name"]]
+    check(asked("csv", mark) == sorted(names), asked("csv", mark))
+    check(asked("number", mark) == sorted(names), asked("number", mark))
+    for value, is_there in [("b", True), ("c d", True), (" b", False), ("", False), ("b\t", False)]:
+        check((names[0] in asked("csv", value)) == is_there, repr(value))
+    check(names[0] in asked("flag", "true") and names[1] in asked("flag", "false") and names[1] not in asked("flag", "true"), "flags")
+    nodes = sorted({pod["spec"]["nodeName"] for pod in world.pods if pod["spec"].get("nodeName")})
+    for node in nodes:  # their names begin alike, and the index has their first four bytes
+        wanted = keys(pod for pod in world.pods if pod["spec"].get("nodeName") == node)
+        check(driver.objects("index", resource="pods", index="cut", value=node) == wanted, node)
+        check(driver.good("count", resource="pods", index="cut", value=node)["count"] == len(wanted), node)
+        for n in 4, 6, len(node):
+            wanted = keys(pod for pod in world.pods if pod["spec"].get("nodeName", "").startswith(node[:n]))
+            check(driver.objects("prefix", resource="pods", index="cut", value=node[:n]) == wanted, node[:n])
+    check(driver.objects("index", resource="pods", index="cut", value=nodes[0][:4]) == [], "a prefix is no value")
+    driver.good("end")
+
+
+def case_selectors(world, driver):
+    """Label and field selectors select what the API server selects."""
+    labels = sorted({at for pod in world.pods for at in pod["metadata"].get("labels", {}).items()})
+    namespaces = sorted({key(pod)[0] for pod in world.pods})
+    driver.begin()
+    for _ in range(40):
+        (a, b), (c, d) = DICE.choice(labels), DICE.choice(labels)
+        label = DICE.choice([
+            "", a, "!" + a, "%s=%s" % (a, b), "%s==%s,%s" % (a, b, c), "%s!=%s" % (a, b), "%s in (%s,%s)" % (a, b, d),
+            "%s notin (%s)" % (c, d), " %s , %s != %s " % (a, c, d), "%s>1" % a, "%s=%s,%s!=%s" % (a, b, c, d)])
+        namespace = DICE.choice(namespaces) if DICE.random() < 0.5 else ""
+        node = DICE.choice(world.pods).get("spec", {}).get("nodeName", "")
+        field = DICE.choice(["", "", "spec.nodeName=" + node, "spec.nodeName!=" + node, "status.phase=Running",
+                             "metadata.name=%s,status.phase!=Failed" % key(DICE.choice(world.pods))[1]])
+        path = "/api/v1/" + ("namespaces/%s/" % namespace if namespace else "") + "pods"
+        wanted = keys(world.get(path, labelSelector=label, fieldSelector=field)["items"])
+        got = driver.objects("select", resource="pods", namespace=namespace, labels=label, fields=field)
+        check(got == wanted, "labels", label, "fields", field, "namespace", namespace, got[:3], wanted[:3])
+    driver.good("end")
+
+
+def case_field_selectors(world, driver):
+    """Field selectors take any path, also with [*], quotes and backslashes; an absent field counts as ""."""
+    driver.begin()
+    pod = DICE.choice([p for p in world.pods if p["spec"].get("nodeName")])
+    name, image = pod["metadata"]["name"], pod["spec"]["containers"][0]["image"]
+    label, value = DICE.choice(sorted(pod["metadata"]["labels"].items()))
+    odd = [p for p in world.pods if p["spec"].get("terminationGracePeriodSeconds") == 30]
+    for fields, wanted in [
+            ("spec.containers[*].image=" + image, [p for p in world.pods if image in (c["image"] for c in p["spec"]["containers"])]),
+            (" metadata.name == " + name, []),
+            ("metadata.name ==" + name + ",,", [pod]),
+            ("metadata.labels%s=%s,metadata.name=%s" % (quoted(label), value, name), [pod]),
+            ("metadata.labels['%s']!=%s,metadata.name=%s" % (label, value, name), []),
+            ("metadata.nothing=,metadata.name=" + name, [pod]),
+            ("metadata.nothing!=,metadata.name=" + name, []),
+            ("metadata.labels=,metadata.name=" + name, []),
+            ("spec.terminationGracePeriodSeconds=30", odd),
+            ("metadata.name=a\\,b", [])]:
+        got = driver.objects("select", resource="pods", fields=fields)
+        check(got == keys(wanted), fields, got[:3], keys(wanted)[:3])
+    for fields in "=x", "metadata.name", "metadata.name!x", "metadata.name=a=b", "metadata.name=a\\b", "a[\"b=c", "a[=b":
+        got = driver.ask("select", resource="pods", fields=fields)
+        check(got.get("error") == "SYNTAX", fields, got)
+    driver.good("end")
+
+
+def case_refusals(world, driver):
+    """What cannot be answered has its error."""
+    driver.begin()
+    pod = of(world.pods[0])
+    for wanted, op, fields in [
+            ("NOT_FOUND", "get", dict(pod, name="nothing")),
+            ("NOT_FOUND", "get", dict(pod, namespace="")),
+            ("NOT_FOUND", "get", dict(pod, name="x" * 300)),
+            ("NOT_FOUND", "get", dict(pod, namespace="n" * 300)),
+            ("NO_RESOURCE", "get", dict(pod, resource="gadgets")),
+            ("NO_INDEX", "index", dict(resource="pods", index="nothing", value="x")),
+            ("NO_INDEX", "prefix", dict(resource="pods", index="nodeName", value="x")),
+            ("SYNTAX", "field", dict(pod, path="a[")),
+            ("SYNTAX", "field", dict(pod, path="")),
+            ("SYNTAX", "select", dict(resource="pods", labels="a in b")),
+            ("SYNTAX", "select", dict(resource="pods", labels="=")),
+            ("SYNTAX", "select", dict(resource="pods", fields="spec.nodeName"))]:
+        got = driver.ask(op, **fields)
+        check(got.get("error") == wanted and got["text"], op, fields, got)
+    for name in "po", "Pod", "PODS", "pods.v1", "pods.v1.":
+        check(driver.good("info", resource=name)["resource"] == "pods", name)
+    driver.good("end")
+    check("error" in driver.ask("get", **pod), "a snapshot that was ended can be read")
+
+
+def case_found_and_deleted(world, driver):
+    """A pod is found by key, UID, address and container; once it is deleted, its last state is."""
+    gone = DICE.choice([p for p in world.pods if list(values_of(p)) and p["status"].get("podIPs")
+                        and not p["spec"].get("hostNetwork") and p["status"].get("containerStatuses")])
+    finished = "Succeeded", "Failed"
+
+    def questions(pod):
+        meta, status = pod["metadata"], pod.get("status", {})
+        yield "key", meta["namespace"] + "/" + meta["name"]
+        yield "uid", meta["uid"]
+        if status.get("podIPs") and not pod["spec"].get("hostNetwork") and status.get("phase") not in finished:
+            for ip in status["podIPs"]:
+                yield "ip", ip["ip"]
+        for container in status.get("containerStatuses", []):
+            if container.get("containerID"):
+                yield "container", container["containerID"]
+                yield "container", container["containerID"].split("://")[1]
+
+    driver.begin()
+    for pod in DICE.sample(world.pods, 40):
+        for by, value in questions(pod):
+            got = driver.good("find", resource="pods", by=by, value=value)
+            check(got == {"object": list(key(pod)) + [pod["metadata"]["uid"]], "deleted": False}, by, value, got)
+    for by in "key", "uid", "ip", "container":
+        got = driver.ask("find", resource="pods", by=by, value="nothing")
+        check(got.get("error") == "NOT_FOUND", by, got)
+    driver.good("end")
+    asked = list(questions(gone))
+    path = "/api/v1/namespaces/%s/pods/%s?gracePeriodSeconds=0" % key(gone)[:2]
+    urllib.request.urlopen(urllib.request.Request(world.url + path, method="DELETE")).read()
+    end = time.monotonic() + PATIENCE
+    while True:
+        driver.begin()
+        if driver.ask("get", **of(gone)).get("error") == "NOT_FOUND":
+            break
+        driver.good("end")
+        check(time.monotonic() < end, "it is not deleted")
+        time.sleep(0.05)
+    for by, value in asked:
+        got = driver.good("find", resource="pods", by=by, value=value)
+        check(got["deleted"] and got["object"][:2] == list(key(gone)[:2]) and got["object"][3] == gone["metadata"]["uid"], by, value, got)
+    driver.good("end")
+
+
+# ---- while things change
+
+def case_killed_under_load(world, driver):
+    """Each snapshot is whole, and none goes back, while objects change and informerd is killed and comes back."""
+    world.post("/sim/churn?rate=500&count=100000")
+    before, deaths = {"generation": 0, "epoch": 0}, 0
+    try:
+        for i in range(60):
+            moment = driver.begin()
+            check((moment["generation"], moment["epoch"]) >= (before["generation"], before["epoch"]), moment, before)
+            before = moment
+            listed = driver.ask("select", resource="pods")
+            if "error" not in listed and not listed["end"]:
+                count = driver.good("info", resource="pods")["objects"]
+                namespace = DICE.choice(listed["objects"])[0]  # by now some of its objects have changed
+                check(driver.objects("index", resource="pods", index="namespace", value=namespace) ==
+                      sorted(tuple(o[:3]) for o in listed["objects"] if o[0] == namespace), "another state in the index", namespace)
+                check(len(listed["objects"]) == count, len(listed["objects"]), "listed, and there should be", count)
+                for o in DICE.sample(listed["objects"], min(10, count)):
+                    got = driver.good("get", resource="pods", namespace=o[0], name=o[1])
+                    check(got["object"] == o, got, o)
+            else:
+                check("EXPIRED" in str(listed), listed)
+            driver.good("end")
+            if i % 20 == 10:
+                subprocess.run([os.environ["RESTART"]], check=True)
+                deaths += 1
+    finally:
+        world.post("/sim/churn?rate=0")
+    check(before["generation"] > deaths, before)
+
+
+# ---- arenas that make no sense
+
+HEAD = struct.Struct("=IHHII")
+
+
+class Broker:
+    """Gives each reader that attaches a copy of an arena."""
+
+    def __init__(self, arena):
+        self.arena = arena
+        self.place = os.path.join(tempfile.mkdtemp(), "s.sock")
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(self.place)
+        self.listener.listen()
+        self.kept = []
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                reader, _ = self.listener.accept()
+            except OSError:
+                return
+            reader.recv(65536)
+            arena, slot = os.memfd_create("arena"), os.memfd_create("slot")
+            os.write(arena, self.arena)
+            os.ftruncate(slot, 8192)
+            event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+            body = struct.pack("=QII32x", struct.unpack_from("=Q", self.arena, 40)[0], 8192, 0)
+            packet = HEAD.pack(0x31464e49, 1, 2, HEAD.size + len(body), 0) + body
+            try:
+                reader.sendmsg([packet], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [arena, slot, event]))])
+            except OSError:
+                pass
+            for fd in arena, slot, event:
+                os.close(fd)
+            self.kept.append(reader)
+
+    def close(self):
+        self.listener.close()
+        for reader in self.kept:
+            reader.close()
+        os.unlink(self.place)
+        os.rmdir(os.path.dirname(self.place))
+
+
+def newest_arena(directory):
+    files = [f for f in os.listdir(directory) if f.startswith("informer") and f.rsplit(".", 1)[-1].isdigit()]
+    with open(os.path.join(directory, max(files, key=lambda f: int(f.rsplit(".", 1)[1]))), "rb") as f:
+        arena = bytearray(f.read())
+    return arena[:struct.unpack_from("=Q", arena, 320)[0]]
+
+
+def damage(arena, command, world):
+    """Read all of an arena by a fresh driver: it answers everything, whatever it answers."""
+    broker = Broker(bytes(arena))
+    driver = Driver(command, broker.place)
+    try:
+        if "error" in driver.ask("begin"):
+            return "refused"
+        damaged = False
+        for pod in DICE.sample(world.pods, min(40, len(world.pods))):
+            for op in ("json", dict()), ("field", dict(path="spec.containers[*].image")), ("get", dict()):
+                damaged |= driver.ask(op[0], **of(pod), **op[1]).get("error") == "CORRUPT"
+        for op, fields in [("select", dict()), ("select", dict(labels="app.kubernetes.io/name")), ("info", dict()),
+                           ("index", dict(index="nodeName", value=world.pods[0].get("spec", {}).get("nodeName", ""))),
+                           ("prefix", dict(index="containerID", value="0" * 12))]:
+            answer = driver.ask(op, resource="pods", **fields)
+            damaged |= "CORRUPT" in (answer.get("error"), answer.get("end", "").replace("INFORMER_E_", ""))
+        driver.ask("end")
+        return "damaged" if damaged else "read"
+    finally:
+        driver.close()
+        broker.close()
+
+
+def case_damaged_arenas(world, driver):
+    """A reader of a damaged arena answers with errors, and neither crashes nor hangs."""
+    command, whole = driver.process.args[0], newest_arena(world.directory)
+    check(damage(whole, command, world) == "read", "an arena that is whole is not read")
+    seen = set()
+    for i in range(int(os.environ.get("DAMAGES", 24))):
+        arena = bytearray(whole)
+        for _ in range(DICE.choice([1, 100, 10000])):
+            at = DICE.randrange(0 if i % 4 == 0 else 8192, len(arena) - 8)
+            arena[at:at + 4] = DICE.choice([DICE.randbytes(4), b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x01\0\0\x80"])
+        if i % 4 == 1:  # blocks in each other's places: refs that lead in circles
+            for _ in range(2000):
+                a, b = (DICE.randrange(8192, len(arena) - 64) & ~15 for _ in range(2))
+                arena[a:a + 32], arena[b:b + 32] = arena[b:b + 32], arena[a:a + 32]
+        seen.add(damage(arena, command, world))
+    check("damaged" in seen or "refused" in seen, "no damage was met:", seen)
+    for cut in 0, 4096, 8192, 20000:
+        check(damage(whole[:cut].ljust(8192, b"\0")[:max(cut, 100)], command, world) == "refused", "cut at", cut)
+
+
+def until_it_has(driver, pods):
+    """Wait until the newest snapshot has these pods: the case before may have changed them."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        driver.begin()
+        got = driver.objects("select", resource="pods")
+        driver.good("end")
+        if got == keys(pods):
+            return
+        check(time.monotonic() < end, "the cache does not get to what the API server has")
+        time.sleep(0.05)
+
+
+class Image:
+    """An arena's bytes, to be damaged where it matters."""
+
+    def __init__(self, arena):
+        self.arena = bytearray(arena)
+
+    def u32(self, at):
+        return struct.unpack_from("=I", self.arena, at)[0]
+
+    def set(self, at, *words):
+        struct.pack_into("=%dI" % len(words), self.arena, at, *words)
+
+    def block(self, ref):
+        """Where a block's payload begins, and its type and length."""
+        word = self.u32(16 * ref + 8)
+        return 16 * ref + 16, word >> 28, word & 0xfffffff
+
+    def resource(self):
+        """Where the first resource's payload begins."""
+        root = struct.unpack_from("=Q", self.arena, 256)[0]
+        return self.block(self.u32(root + 16 + 96))[0]
+
+    def values(self, least):
+        """Refs of VALUE blocks of at least so many bytes to which some value refers."""
+        found, at = [], 8192
+        while (at := self.arena.find(b"\x18", at + 1)) >= 0 and at + 5 <= len(self.arena):
+            ref = struct.unpack_from("=I", self.arena, at + 1)[0]
+            if 8192 <= 16 * ref < len(self.arena) - 16 and self.block(ref)[1] == 5 and self.block(ref)[2] >= least:
+                found.append(ref)
+        return sorted(set(found))
+
+
+def pair_of(ref):
+    """An array of twice the value in a VALUE block."""
+    return b"\x1a" + struct.pack("=H", 10) + 2 * (b"\x18" + struct.pack("=I", ref))
+
+
+def case_circles(world, driver):
+    """Values that hold themselves, values that double forty times, and tries that lead in circles are errors."""
+    command, whole = driver.process.args[0], newest_arena(world.directory)
+    image = Image(whole)
+    refs = image.values(13)
+    check(len(refs) > 40, "few values are shared:", len(refs))
+    for ref in refs:
+        at = image.block(ref)[0]
+        image.arena[at:at + 13] = pair_of(ref)
+    check(damage(image.arena, command, world) == "damaged", "values that hold themselves")
+    image = Image(whole)
+    for ref, other in zip(refs, refs[1:]):
+        at = image.block(ref)[0]
+        image.arena[at:at + 13] = pair_of(other)
+    damage(image.arena, command, world)
+    for trie in 144, 148, 152, 156, 184, 188, 192:  # identity, ordinals, by-seq, deleted, indexes
+        image = Image(whole)
+        top = image.u32(image.resource() + trie)
+        at, kind, length = image.block(top)
+        if kind == 3 and not top >> 31:
+            image.set(at + 8, *[top] * ((length - 8) // 4))
+            damage(image.arena, command, world)
+
+
+def main():
+    place, url, directory, *drivers = sys.argv[1:]
+    only = os.environ.get("CASES", "").split()
+    cases = [(name[5:], f) for name, f in globals().items() if name.startswith("case_") and (not only or name[5:] in only)]
+    print("SEED=%d" % SEED)
+    failed = False
+    for command in drivers:
+        for name, case in cases:
+            begun, world = time.monotonic(), World(place, url, directory)
+            DICE.seed(SEED)
+            driver = Driver(command, place)
+            try:
+                driver.good("wait", resource="pods")
+                until_it_has(driver, world.pods)
+                case(world, driver)
+                driver.close()
+                print("ok   %s %s (%.1f s)" % (os.path.basename(command), name, time.monotonic() - begun))
+            except Failed as why:
+                driver.process.kill()
+                failed = True
+                print("FAIL %s %s: %s\n     %s" % (os.path.basename(command), name, case.__doc__, str(why)[:2000]))
+            sys.stdout.flush()
+    sys.exit(failed)
+
+
+main()

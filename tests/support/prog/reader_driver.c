@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver of libinformer for the suite of all readers (tests/readers/README.md): a request a line, a JSON
+ * document; an answer a line, in the same order. It ends at the end of its input.
+ */
+#include <cjson/cJSON.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader-lib/informer.h"
+
+#define HANDLE_MS 5000
+
+static struct informer *inf;
+static struct informer_snapshot snap;
+static FILE *out; /* the answer so far: discarded if the operation fails after all */
+
+/* ---- requests ---- */
+
+static const char *
+text_of(const cJSON *request, const char *field)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(request, field));
+
+	return text ? text : "";
+}
+
+static struct informer_resource *
+resource_of(const cJSON *request)
+{
+	struct informer_resource *resource = NULL;
+
+	informer_resource_open(inf, text_of(request, "resource"), &resource);
+	return resource;
+}
+
+/* ---- answers ---- */
+
+static int
+print_text(const char *data, size_t length)
+{
+	char *text = strndup(data, length), *json;
+	cJSON *string = cJSON_CreateString(text);
+
+	json = cJSON_PrintUnformatted(string);
+	fputs(json, out);
+	free(json);
+	cJSON_Delete(string);
+	free(text);
+	return 0;
+}
+
+static int
+print_piece(void *context, const char *data, size_t length)
+{
+	(void)context;
+	fwrite(data, 1, length, out);
+	return 0;
+}
+
+static void
+print_error(int r)
+{
+	const char *name = informer_error_name(r);
+	char text[1024];
+
+	if (strncmp(name, "INFORMER_E_", 11) == 0)
+		name += 11;
+	informer_error_text(r, text, sizeof(text));
+	fprintf(out, "{\"error\":\"%s\",\"text\":", name);
+	print_text(text, strlen(text));
+	fputs("}\n", out);
+}
+
+static int
+print_object(const struct informer_object *o)
+{
+	const char *ns = "", *name = "", *version = "", *uid = "";
+	size_t ns_length = 0, name_length = 0, version_length = 0, uid_length = 0;
+	int r = informer_object_namespace(o, &ns, &ns_length);
+
+	if (r == 0)
+		r = informer_object_name(o, &name, &name_length);
+	if (r < 0)
+		return r;
+	informer_object_resource_version(o, &version, &version_length);
+	informer_object_uid(o, &uid, &uid_length);
+	fputs("[", out);
+	print_text(ns, ns_length);
+	fputs(",", out);
+	print_text(name, name_length);
+	fputs(",", out);
+	print_text(version, version_length);
+	fputs(",", out);
+	print_text(uid, uid_length);
+	fputs("]", out);
+	return 0;
+}
+
+/* ---- operations: each writes its answer and returns 0, or returns an error ---- */
+
+static int
+do_attach(const cJSON *request)
+{
+	struct informer_options options = {.size = sizeof(options),
+					   .socket_path = text_of(request, "socket")};
+	int r = informer_attach(&options, &inf);
+
+	fputs("{}\n", out);
+	return r;
+}
+
+static int
+do_wait(const cJSON *request)
+{
+	int r = informer_wait_synced(inf, text_of(request, "resource"), HANDLE_MS);
+
+	fputs("{}\n", out);
+	return r;
+}
+
+static int
+do_begin(const cJSON *request)
+{
+	struct informer_moment m = {0};
+	int r = informer_begin(inf, &snap);
+
+	(void)request;
+	if (r == 0)
+		r = informer_snapshot_moment(&snap, &m);
+	if (r < 0)
+		return r;
+	fprintf(out, "{\"generation\":%llu,\"epoch\":%llu,\"seq\":%llu}\n", (unsigned long long)m.generation,
+	       (unsigned long long)m.epoch, (unsigned long long)m.seq);
+	return 0;
+}
+
+static int
+do_end(const cJSON *request)
+{
+	(void)request;
+	informer_end(&snap);
+	fputs("{}\n", out);
+	return 0;
+}
+
+static int
+find(const cJSON *request, struct informer_object *ret)
+{
+	return informer_get_z(&snap, resource_of(request), text_of(request, "namespace"),
+			      text_of(request, "name"), ret);
+}
+
+static int
+do_get(const cJSON *request)
+{
+	struct informer_object o = {0};
+	int r = find(request, &o);
+
+	if (r < 0)
+		return r;
+	fputs("{\"object\":", out);
+	r = print_object(&o);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+do_find(const cJSON *request)
+{
+	static const struct {
+		const char *name;
+		enum informer_by by;
+	} kinds[] = {{"key", INFORMER_BY_KEY},
+		     {"uid", INFORMER_BY_UID},
+		     {"ip", INFORMER_BY_IP},
+		     {"container", INFORMER_BY_CONTAINER_ID}};
+	const char *by = text_of(request, "by"), *value = text_of(request, "value");
+	struct informer_object o = {0};
+	bool deleted = false;
+	size_t i = 0;
+	int r;
+
+	while (i < 3 && strcmp(by, kinds[i].name) != 0)
+		i++;
+	r = informer_find(&snap, resource_of(request), kinds[i].by, value, strlen(value), &o, &deleted);
+	if (r < 0)
+		return r;
+	fputs("{\"object\":", out);
+	r = print_object(&o);
+	fprintf(out, ",\"deleted\":%s}\n", deleted ? "true" : "false");
+	return r;
+}
+
+/* Print all objects that a field selector (NULL: all) matches. */
+static int
+print_all(struct informer_iter *it, const struct informer_field_selector *fields)
+{
+	const char *separator = "";
+	struct informer_object o = {0};
+	int r;
+
+	fputs("{\"objects\":[", out);
+	while ((r = informer_next(it, &o)) > 0) {
+		if (fields && (r = informer_field_selector_matches(fields, &o)) == 0)
+			continue;
+		fputs(separator, out);
+		separator = ",";
+		if (r < 0 || (r = print_object(&o)) < 0)
+			break;
+	}
+	fprintf(out, "],\"end\":\"%s\"}\n", r < 0 ? informer_error_name(r) : "");
+	return 0;
+}
+
+static int
+do_select(const cJSON *request)
+{
+	const char *labels = text_of(request, "labels"), *fields = text_of(request, "fields"),
+		   *ns = text_of(request, "namespace");
+	struct informer_label_selector *by_label = NULL;
+	struct informer_field_selector *by_field = NULL;
+	struct informer_iter it;
+	int r = informer_label_selector_compile(inf, labels, strlen(labels), &by_label, NULL);
+
+	if (r == 0)
+		r = informer_field_selector_compile(inf, fields, strlen(fields), &by_field);
+	if (r == 0)
+		r = informer_select(&snap, resource_of(request), ns, strlen(ns), by_label, &it);
+	if (r == 0)
+		r = print_all(&it, by_field);
+	informer_label_selector_free(by_label);
+	informer_field_selector_free(by_field);
+	return r;
+}
+
+static int
+do_index(const cJSON *request)
+{
+	const char *value = text_of(request, "value");
+	struct informer_iter it;
+	int r = informer_by_index(&snap, resource_of(request), text_of(request, "index"), value,
+				  strlen(value), &it);
+
+	return r == 0 ? print_all(&it, NULL) : r;
+}
+
+static int
+do_prefix(const cJSON *request)
+{
+	const char *value = text_of(request, "value");
+	struct informer_iter it;
+	int r = informer_by_index_prefix(&snap, resource_of(request), text_of(request, "index"), value,
+					 strlen(value), &it);
+
+	return r == 0 ? print_all(&it, NULL) : r;
+}
+
+static int
+do_count(const cJSON *request)
+{
+	const char *value = text_of(request, "value");
+	uint64_t count = 0;
+	int r = informer_count_by_index(&snap, resource_of(request), text_of(request, "index"), value,
+					strlen(value), &count);
+
+	if (r == 0)
+		fprintf(out, "{\"count\":%llu}\n", (unsigned long long)count);
+	return r;
+}
+
+static int
+do_field(const cJSON *request)
+{
+	static const char *const kinds[] = {
+		[INFORMER_NULL] = "null",     [INFORMER_BOOL] = "bool",	    [INFORMER_INT] = "int",
+		[INFORMER_UINT] = "uint",     [INFORMER_DOUBLE] = "double", [INFORMER_NUMBER] = "number",
+		[INFORMER_STRING] = "string", [INFORMER_ARRAY] = "array",   [INFORMER_OBJECT] = "object"};
+	const char *path_text = text_of(request, "path");
+	struct informer_path *path = NULL;
+	struct informer_object o = {0};
+	struct informer_value v = {0};
+	int r = find(request, &o);
+
+	if (r == 0)
+		r = informer_path_compile(inf, path_text, strlen(path_text), &path);
+	if (r < 0)
+		return r;
+	r = informer_get_value(&o, path, &v);
+	informer_path_free(path);
+	if (r < 0)
+		return r;
+	fprintf(out, "{\"kind\":\"%s\",\"value\":", kinds[informer_value_kind(&v)]);
+	r = informer_value_to_json(&v, print_piece, NULL);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+do_text(const cJSON *request)
+{
+	struct informer_object o = {0};
+	const char *text = "";
+	size_t length = 0;
+	int r = find(request, &o);
+
+	if (r == 0)
+		r = informer_get_string_at(&o, text_of(request, "path"), &text, &length);
+	if (r < 0)
+		return r;
+	fputs("{\"text\":", out);
+	print_text(text, length);
+	fputs("}\n", out);
+	return 0;
+}
+
+static int
+do_json(const cJSON *request)
+{
+	struct informer_object o = {0};
+	int r = find(request, &o);
+
+	if (r < 0)
+		return r;
+	fputs("{\"json\":", out);
+	r = informer_object_to_json(&o, print_piece, NULL);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+do_info(const cJSON *request)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	int r = informer_resource_info(&snap, resource_of(request), &info);
+
+	if (r == 0)
+		fprintf(out,
+			"{\"resource\":\"%.*s\",\"kind\":\"%.*s\",\"group\":\"%.*s\",\"objects\":%llu,"
+			"\"synced\":%s}\n",
+		       (int)info.resource_length, info.resource, (int)info.kind_length, info.kind,
+		       (int)info.group_length, info.group, (unsigned long long)info.object_count,
+		       info.synced ? "true" : "false");
+	return r;
+}
+
+static const struct {
+	const char *name;
+	int (*call)(const cJSON *request);
+} operations[] = {
+	{"attach", do_attach}, {"wait", do_wait},     {"begin", do_begin}, {"end", do_end},
+	{"get", do_get},       {"select", do_select}, {"index", do_index}, {"prefix", do_prefix},
+	{"count", do_count},   {"field", do_field},   {"json", do_json},   {"info", do_info},
+	{"find", do_find},     {"text", do_text},
+};
+
+static int
+answer(const cJSON *request)
+{
+	const char *op = text_of(request, "op");
+
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (strcmp(op, operations[i].name) == 0) {
+			char *text = NULL;
+			size_t length = 0;
+			int r;
+
+			out = open_memstream(&text, &length);
+			r = operations[i].call(request);
+			if (r < 0) {
+				rewind(out);
+				print_error(r);
+			}
+			fclose(out);
+			fwrite(text, 1, length, stdout);
+			free(text);
+			return 0;
+		}
+	}
+	fprintf(stderr, "reader_driver: no operation '%s'\n", op);
+	return 2;
+}
+
+int
+main(void)
+{
+	char *line = NULL;
+	size_t size = 0;
+	int r = 0;
+
+	while (r == 0 && getline(&line, &size, stdin) > 0) {
+		cJSON *request = cJSON_Parse(line);
+
+		r = answer(request);
+		fflush(stdout);
+		cJSON_Delete(request);
+	}
+	free(line);
+	informer_end(&snap);
+	informer_detach(inf);
+	return r;
+}
