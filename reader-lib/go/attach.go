@@ -65,6 +65,8 @@ type core struct {
 	reason   error         // why informerd's socket is not open; nil: it is open
 	attempts int
 	attaches uint64
+
+	subscriptions [queuesMax]*subscription // by number
 }
 
 // Attach makes a handle and waits up to 100 ms for the answer of an informerd that runs. It succeeds whether
@@ -276,7 +278,7 @@ func (c *core) serve(m *mapping) error {
 	for buffer := make([]byte, packetMax); ; {
 		p, err := receive(m.conn, buffer)
 		if err == nil {
-			err = c.take(p)
+			err = c.take(m, p)
 		}
 		switch {
 		case err == nil:
@@ -291,10 +293,15 @@ func (c *core) serve(m *mapping) error {
 }
 
 // take handles a packet of an attached handle's connection.
-func (c *core) take(p *packet) error {
+func (c *core) take(m *mapping, p *packet) error {
 	defer p.close()
-	if p.kind == msgRefused {
+	switch p.kind {
+	case msgRefused:
 		return p.refusal(packetHead)
+	case msgSubscribed:
+		return c.takeSubscribed(m, p)
+	case msgUnsubscribed:
+		return c.takeUnsubscribed(m, p)
 	}
 	return errPacket
 }

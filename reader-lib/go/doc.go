@@ -26,6 +26,20 @@
 // What a call returns is a copy, but for methods whose names begin with Lent: what they return lies in the
 // arena, is valid until the snapshot's End, and may be read within [Snapshot.Read] only.
 //
+// # Changes
+//
+// A [Watch] gives every object of a resource, then each change, in order (client-go's rules):
+//
+//	watch, err := inf.Watch("pods", nil)
+//	defer watch.Close()
+//	for change, err := range watch.All(ctx) {
+//		...
+//	}
+//
+// A change's objects belong to the loop's round; what is kept is copied, as by Text or Unstructured. A loop that
+// is slow delays neither other watches nor informerd: its queue overflows, it is told so ([Coalesced]), and gets
+// the newest states. Under a consumer's name a watch goes on after a restart of its process.
+//
 // # Errors
 //
 // All errors can be told apart with errors.Is: [ErrNotFound], [ErrNotReady], [ErrExpired], … The arena's

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -39,6 +40,12 @@ type mapping struct {
 	// taken has a bit for each pin that is in use; retiredBit: no pin is taken any more.
 	taken atomic.Uint64
 	pins  [pinCells]pin
+
+	unanswered [queuesMax]int // SUBSCRIBEs, by the queue's number; with core.mu
+
+	mu    sync.Mutex
+	holds int // rings
+	gone  bool
 }
 
 const retiredBit = 1 << pinCells
@@ -188,9 +195,32 @@ func (m *mapping) unmap() {
 	}
 }
 
-// retire lets no new pin be taken. The memory goes with the last one.
+// retire lets no new pin be taken, but by rings. The memory goes with the last pin and the last ring.
 func (m *mapping) retire() {
-	if m.taken.Or(retiredBit) == 0 {
+	m.taken.Or(retiredBit)
+	m.unmapIfUnused()
+}
+
+// hold keeps a mapping that is not retired until release.
+func (m *mapping) hold() {
+	m.mu.Lock()
+	m.holds++
+	m.mu.Unlock()
+}
+
+func (m *mapping) release() {
+	m.mu.Lock()
+	m.holds--
+	m.mu.Unlock()
+	m.unmapIfUnused()
+}
+
+func (m *mapping) unmapIfUnused() {
+	m.mu.Lock()
+	unused := m.taken.Load() == retiredBit && m.holds == 0 && !m.gone
+	m.gone = m.gone || unused
+	m.mu.Unlock()
+	if unused {
 		m.unmap()
 	}
 }
@@ -215,15 +245,16 @@ func (m *mapping) grown(committed uint64) uint64 {
 // errRetired: another mapping is current by now.
 var errRetired = errors.New("retired")
 
-// begin pins the newest root. Steps: PROTOCOLS.md, Pin and Drop.
-func (m *mapping) begin() (Snapshot, error) {
+// begin pins the newest root. held: by a ring, which holds the mapping, so that it may be retired. Steps:
+// PROTOCOLS.md, Pin and Drop.
+func (m *mapping) begin(held bool) (Snapshot, error) {
 	taken, n := uint64(0), 0
 	for {
 		taken = m.taken.Load()
-		if taken&retiredBit != 0 {
+		if taken&retiredBit != 0 && !held {
 			return Snapshot{}, errRetired
 		}
-		if n = bits.TrailingZeros64(^taken); n == pinCells {
+		if n = bits.TrailingZeros64(^(taken | retiredBit)); n == 64 {
 			return Snapshot{}, ErrBusy
 		}
 		if m.taken.CompareAndSwap(taken, taken|1<<n) {
@@ -282,8 +313,27 @@ func (p *pin) free() {
 	m := p.m
 	atomic.StoreUint64(p.cell, cellFree)
 	if m.taken.And(^p.bit) == p.bit|retiredBit {
-		m.unmap()
+		m.unmapIfUnused()
 	}
+}
+
+// stretch lets the snapshot touch what the file has now: a queue's entries may refer to newer objects.
+func (p *pin) stretch() {
+	committed := atomic.LoadUint64(word64(p.m.arena, hCommitted))
+	if committed > p.m.checked.Load() {
+		committed = p.m.grown(committed)
+	}
+	if committed > uint64(len(p.view)) {
+		p.view = view(p.m.arena[:committed:committed])
+	}
+}
+
+// do runs f, which reads the arena, and returns what was wrong with its bytes or memory.
+func (p *pin) do(f func()) (err error) {
+	old := debug.SetPanicOnFault(true)
+	defer p.guard(old, &err)
+	f()
+	return nil
 }
 
 // validate is R3': what was read may be zeros if the slot is closed or the arena revoked.

@@ -26,7 +26,7 @@ func (inf *Informer) Begin() (Snapshot, error) {
 			}
 			return Snapshot{}, ErrNotReady
 		}
-		s, err := m.begin()
+		s, err := m.begin(false)
 		if err == nil || !errors.Is(err, errRetired) {
 			return s, err
 		}

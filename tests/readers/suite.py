@@ -24,6 +24,9 @@ LOOKUPS = int(os.environ.get("LOOKUPS", 2000))
 PATIENCE = float(os.environ.get("PATIENCE", 60))
 
 
+COMMANDS = []  # of all drivers
+
+
 class Failed(Exception):
     pass
 
@@ -98,8 +101,14 @@ class World:
         with urllib.request.urlopen(url) as answer:
             return json.load(answer)
 
+    def ask(self, method, path, body=None):
+        data = json.dumps(body).encode() if body else None
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return answer.read()
+
     def post(self, path):
-        urllib.request.urlopen(urllib.request.Request(self.url + path, method="POST")).read()
+        self.ask("POST", path)
 
 
 def key(pod):
@@ -250,9 +259,7 @@ def create(world, kind, spec):
     """Create a widget, and return it."""
     name = "%s-%d" % (kind, time.time_ns())
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
-    request = urllib.request.Request(world.url + "/apis/example.com/v1/namespaces/default/widgets", json.dumps(widget).encode(),
-                                     {"Content-Type": "application/json"})
-    return json.load(urllib.request.urlopen(request))
+    return json.loads(world.ask("POST", "/apis/example.com/v1/namespaces/default/widgets", widget))
 
 
 def begin_with(driver, widget):
@@ -396,8 +403,7 @@ def case_found_and_deleted(world, driver):
         check(got.get("error") == "NOT_FOUND", by, got)
     driver.good("end")
     asked = list(questions(gone))
-    path = "/api/v1/namespaces/%s/pods/%s?gracePeriodSeconds=0" % key(gone)[:2]
-    urllib.request.urlopen(urllib.request.Request(world.url + path, method="DELETE")).read()
+    world.ask("DELETE", "/api/v1/namespaces/%s/pods/%s?gracePeriodSeconds=0" % key(gone)[:2])
     end = time.monotonic() + PATIENCE
     while True:
         driver.begin()
@@ -410,6 +416,241 @@ def case_found_and_deleted(world, driver):
         got = driver.good("find", resource="pods", by=by, value=value)
         check(got["deleted"] and got["object"][:2] == list(key(gone)[:2]) and got["object"][3] == gone["metadata"]["uid"], by, value, got)
     driver.good("end")
+
+
+# ---- events
+
+class Told:
+    """What a watch was told, and whether each change follows from the ones before."""
+
+    def __init__(self):
+        self.objects, self.kinds, self.synced, self.resyncing, self.exact = {}, {}, False, None, True
+
+    def take(self, change):
+        kind = change["change"]
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        if kind == "coalesced":
+            self.exact = False
+        elif kind == "synced":
+            self.synced = True
+        elif kind == "resync_begin":
+            self.resyncing = dict(self.objects)
+        elif kind == "resync_end":
+            for gone in self.resyncing or {}:
+                self.objects.pop(gone, None)
+            self.resyncing = None
+        if kind not in ("added", "updated", "deleted"):
+            return
+        at, had = tuple(change["key"]), self.objects.get(tuple(change["key"]))
+        if kind == "deleted":
+            check(had is not None, "a delete of what was not told:", change)
+            del self.objects[at]
+            return
+        now = change["object"]
+        check(now[:2] == list(at), change)
+        if self.resyncing is not None:
+            self.resyncing.pop(at, None)
+        elif kind == "added":
+            check(had is None, "an add of what was told:", change, had)
+            check(not change["initial"] or not self.synced or not self.exact, "initial after synced:", change)
+        else:
+            check(had is not None, "an update of what was not told:", change)
+            check(int(had[2]) < int(now[2]), "back in time:", change, had)
+            check(had[3] == now[3], "an update of another object:", change, had)
+            check("old" not in change or change["old"] == had, "another old state:", change, had)
+        self.objects[at] = now
+
+    def take_all(self, driver, until, patience=PATIENCE):
+        """Take changes until there is none and `until` holds."""
+        end = time.monotonic() + patience
+        while True:
+            change = driver.good("next", ms=100)
+            if change:
+                self.take(change)
+            elif until():
+                return
+            check(time.monotonic() < end, "not all is told:", self.kinds, len(self.objects))
+
+
+def churn(world, rate, count):
+    world.post("/sim/churn?rate=%d&count=%d" % (rate, count))
+    while world.get("/sim/stats")["churn"]["running"]:
+        time.sleep(0.05)
+
+
+def is_told(world, told, wanted=lambda pod: True, path="/api/v1/pods"):
+    """Whether what was told is what the API server has."""
+    there = [o for o in world.get(path)["items"] if wanted(o)]
+    return sorted(tuple(o[:3]) for o in told.objects.values()) == keys(there)
+
+
+def case_events(world, driver):
+    """A watch that keeps up gets every object, then synced, then each change with old and new state, in order."""
+    told = Told()
+    driver.good("watch", resource="pods")
+    told.take_all(driver, lambda: told.synced)
+    check(told.kinds["added"] == len(world.pods) and is_told(world, told), told.kinds)
+    for _ in range(5):
+        churn(world, 1000, 300)
+        told.take_all(driver, lambda: is_told(world, told))
+    check(told.exact and told.kinds["updated"] > 500 and told.kinds["deleted"] > 5, told.kinds)
+    driver.good("unwatch")
+
+
+def case_synced_is_whole(world, driver):
+    """Synced comes once every object was told that was there when the watch began, though objects change meanwhile."""
+    world.post("/sim/churn?rate=500&count=100000")
+    try:
+        for _ in range(4):
+            there = {key(pod)[:2] for pod in world.get("/api/v1/pods")["items"]}
+            told = Told()
+            driver.good("watch", resource="pods")
+            while not told.synced:
+                told.take(driver.good("next", ms=5000))
+            now = {key(pod)[:2] for pod in world.get("/api/v1/pods")["items"]}
+            missing = (there & now) - set(told.objects)
+            check(not missing, "synced, and not told:", missing)
+            driver.good("unwatch")
+    finally:
+        world.post("/sim/churn?rate=0")
+
+
+def case_selected_events(world, driver):
+    """A watch with selectors gets an add when an object begins to match, and a delete when it no longer does."""
+    namespace = DICE.choice(sorted({key(pod)[0] for pod in world.pods}))
+    for fields, wanted in [({"fields": "status.phase=Running"}, lambda pod: pod["status"].get("phase") == "Running"),
+                           ({"namespace": namespace}, lambda pod: key(pod)[0] == namespace),
+                           ({"labels": "app.kubernetes.io/part-of=" + namespace},
+                            lambda pod: pod["metadata"].get("labels", {}).get("app.kubernetes.io/part-of") == namespace)]:
+        told = Told()
+        driver.good("watch", resource="pods", **fields)
+        told.take_all(driver, lambda: told.synced)
+        churn(world, 2000, 1000)
+        told.take_all(driver, lambda: is_told(world, told, wanted))
+        check(told.exact, fields, told.kinds)
+        driver.good("unwatch")
+
+
+def case_overflow(world, driver):
+    """A watch whose queue overflows is told so, gets the newest states, and then each change again."""
+    told = Told()
+    driver.good("watch", resource="pods", entries=64)
+    told.take_all(driver, lambda: told.synced)
+    for changes in 400, 3000, 400:  # informerd remembers 50 deletions: of few changes all, of many not
+        churn(world, 5000, changes)
+        told.take_all(driver, lambda: is_told(world, told))
+    check(not told.exact, "no overflow:", told.kinds)
+    before = told.kinds["coalesced"]
+    churn(world, 200, 50)
+    told.take_all(driver, lambda: is_told(world, told))
+    check(told.kinds["coalesced"] == before, "changes are coalesced still:", told.kinds)
+    driver.good("unwatch")
+
+
+def case_events_over_deaths(world, driver):
+    """A watch loses nothing while informerd is killed and comes back."""
+    told = Told()
+    driver.good("watch", resource="pods")
+    told.take_all(driver, lambda: told.synced)
+    world.post("/sim/churn?rate=300&count=100000")
+    for _ in range(3):
+        for _ in range(100):
+            change = driver.good("next", ms=100)
+            if change:
+                told.take(change)
+        subprocess.run([os.environ["RESTART"]], check=True)
+    world.post("/sim/churn?rate=0")
+    told.take_all(driver, lambda: is_told(world, told))
+    check("resync_begin" not in told.kinds, told.kinds)
+    driver.good("unwatch")
+
+
+def case_another_of_that_name(world, driver):
+    """An object that is deleted and created again is a delete and an add, also where changes were missed."""
+    path = "/apis/example.com/v1/namespaces/default/widgets"
+    widget = create(world, "again", {"n": 0})
+    for key_of in "apiVersion", "kind":
+        widget.setdefault(key_of, {"apiVersion": "example.com/v1", "kind": "Widget"}[key_of])
+    widget["metadata"] = {"name": widget["metadata"]["name"], "namespace": "default"}
+
+    def again(times):
+        for _ in range(times):
+            world.ask("DELETE", path + "/" + widget["metadata"]["name"])
+            world.ask("POST", path, widget)
+
+    told = Told()
+    driver.good("watch", resource="widgets", entries=64)
+    told.take_all(driver, lambda: told.synced and is_told(world, told, path=path))
+    for times in 1, 40, 90, 1:  # of 40, some changes are missed; of 90, deletions are forgotten, too
+        deleted = told.kinds.get("deleted", 0)
+        again(times)
+        told.take_all(driver, lambda: is_told(world, told, path=path))
+        check(told.kinds["deleted"] > deleted, times, told.kinds)
+    check(not told.exact, "no overflow:", told.kinds)
+    driver.good("unwatch")
+
+
+def case_another_lineage(world, driver):
+    """A watch ends up with what there is when informerd begins anew, without its arena."""
+    told = Told()
+    driver.good("watch", resource="pods")
+    told.take_all(driver, lambda: told.synced)
+    churn(world, 2000, 500)
+    for _ in range(3):  # then numbers of the lineage before are lower than the new one's
+        world.post("/sim/churn?rate=2000&count=400")
+        open(os.environ["RESTART"] + ".anew", "w").close()
+        subprocess.run([os.environ["RESTART"]], check=True)
+        while world.get("/sim/stats")["churn"]["running"]:
+            time.sleep(0.05)
+        told.take_all(driver, lambda: is_told(world, told))
+    driver.good("unwatch")
+
+
+def case_consumers(world, driver):
+    """A named consumer goes on where it was, also in another language; what was not acknowledged comes again."""
+    for other in COMMANDS:
+        name = "suite-%d" % time.time_ns()
+        told = Told()
+        driver.good("watch", resource="pods", consumer=name, manual=True)
+        told.take_all(driver, lambda: told.synced)
+        check(told.kinds.get("resync_begin") == 1, "a new consumer gets no RESYNC:", told.kinds)
+        churn(world, 1000, 200)
+        for _ in range(60):
+            told.take(driver.good("next", ms=5000))
+        time.sleep(1.2)  # informerd stores a cursor within a second
+        left = dict(told.objects)  # the last change is not acknowledged
+        driver.good("unwatch")
+        churn(world, 1000, 200)
+        second = Driver(other, world.place)
+        second.good("wait", resource="pods")
+        second.good("watch", resource="pods", consumer=name, manual=True)
+        went_on = Going(left)
+        went_on.take_all(second, lambda: is_told(world, went_on))
+        check("resync_begin" not in went_on.kinds, other, "begins anew:", went_on.kinds)
+        second.good("unwatch")
+        second.close()
+
+
+class Going(Told):
+    """Of a consumer that goes on: the first change of an object may repeat what was not acknowledged."""
+
+    def __init__(self, objects):
+        super().__init__()
+        self.objects, self.seen, self.again = dict(objects), set(), 0
+
+    def take(self, change):
+        if "key" in change and tuple(change["key"]) not in self.seen:
+            at = tuple(change["key"])
+            self.seen.add(at)
+            self.again += change["change"] == "added" and at in self.objects
+            check(self.again <= 1, "adds of what was told before:", change)
+            self.kinds[change["change"]] = self.kinds.get(change["change"], 0) + 1
+            if change["change"] == "deleted":
+                self.objects.pop(at, None)
+            else:
+                self.objects[at] = change["object"]
+            return
+        super().take(change)
 
 
 # ---- while things change
@@ -616,6 +857,7 @@ def case_circles(world, driver):
 
 def main():
     place, url, directory, *drivers = sys.argv[1:]
+    COMMANDS.extend(drivers)
     only = os.environ.get("CASES", "").split()
     cases = [(name[5:], f) for name, f in globals().items() if name.startswith("case_") and (not only or name[5:] in only)]
     print("SEED=%d" % SEED)

@@ -19,12 +19,94 @@ import (
 )
 
 type request struct {
-	Op, Socket, Resource, Namespace, Name, Index, Value, Labels, Fields, Path, By string
+	Op, Socket, Resource, Namespace, Name, Index, Value, Labels, Fields, Path, By, Consumer string
+	Manual                                                                                  bool
+	Entries, MS                                                                             int
 }
 
 type driver struct {
-	inf  *informer.Informer
-	snap informer.Snapshot
+	inf     *informer.Informer
+	snap    informer.Snapshot
+	leave   context.CancelFunc
+	changes chan answer // of the watch; unbuffered: the loop goes on when one is asked for
+}
+
+var changeKinds = map[informer.ChangeKind]string{informer.Added: "added", informer.Updated: "updated",
+	informer.Deleted: "deleted", informer.Synced: "synced", informer.Coalesced: "coalesced",
+	informer.ResyncBegin: "resync_begin", informer.ResyncEnd: "resync_end", informer.Trouble: "error"}
+
+// describeChange answers with a change. Its objects are read here, within its round of the loop.
+func describeChange(c informer.Change) answer {
+	a := answer{"change": changeKinds[c.Kind]}
+	switch c.Kind {
+	case informer.Added:
+		a["initial"] = c.Initial
+	case informer.Deleted:
+		a["final"] = c.FinalStateKnown
+	case informer.Updated:
+	default:
+		return a
+	}
+	a["key"] = [2]string{c.Namespace, c.Name}
+	for _, o := range []struct {
+		name   string
+		has    bool
+		object informer.Object
+	}{{"object", c.HasObject, c.Object}, {"old", c.HasOld, c.Old}} {
+		if !o.has {
+			continue
+		}
+		described, err := describe(o.object)
+		if err != nil {
+			return answer{"change": "unreadable"}
+		}
+		a[o.name] = described
+	}
+	return a
+}
+
+// startWatch starts the loop over the changes, which hands each over when it is asked for.
+func (d *driver) startWatch(r *request) error {
+	w, err := d.inf.Watch(r.Resource, &informer.WatchOptions{Namespace: r.Namespace, LabelSelector: r.Labels,
+		FieldSelector: r.Fields, Consumer: r.Consumer, ManualAck: r.Manual, Entries: r.Entries})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.leave, d.changes = cancel, make(chan answer)
+	go func(changes chan answer) {
+		defer close(changes)
+		defer w.Close()
+		for c, err := range w.All(ctx) {
+			if err != nil {
+				return
+			}
+			select {
+			case changes <- describeChange(c):
+			case <-ctx.Done():
+				return
+			}
+			if r.Manual {
+				w.Acknowledge(c.Cursor)
+			}
+		}
+	}(d.changes)
+	return nil
+}
+
+func (d *driver) next(r *request) answer {
+	select {
+	case a := <-d.changes:
+		return a
+	case <-time.After(time.Duration(r.MS) * time.Millisecond):
+		return answer{}
+	}
+}
+
+func (d *driver) stopWatch() {
+	d.leave()
+	for range d.changes {
+	}
 }
 
 var names = map[error]string{
@@ -164,6 +246,13 @@ func (d *driver) answer(r *request) (answer, error) {
 		}
 		text, err := v.AppendJSON(nil)
 		return answer{"kind": kinds[v.Kind()], "value": json.RawMessage(text)}, err
+	case "watch":
+		return answer{}, d.startWatch(r)
+	case "next":
+		return d.next(r), nil
+	case "unwatch":
+		d.stopWatch()
+		return answer{}, nil
 	case "text":
 		o, err := d.find(r)
 		if err != nil {

@@ -2,8 +2,8 @@
 
 package main
 
-// What only this language's reader promises. It needs SOCKET of an informerd that caches pods, and ARENA_DIR, where
-// its arena is; e2e/readers.sh runs it, also with the race detector, which checks pointers, too.
+// What only this language's reader promises. It needs SOCKET of an informerd that caches pods, and ARENA_DIR, with
+// an arena that nobody writes into; e2e/readers.sh runs it, also with the race detector, which checks pointers, too.
 
 import (
 	"bytes"

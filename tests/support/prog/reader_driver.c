@@ -316,6 +316,101 @@ do_text(const cJSON *request)
 	return 0;
 }
 
+static struct informer_handler *handler;
+
+static int
+do_watch(const cJSON *request)
+{
+	const cJSON *entries = cJSON_GetObjectItemCaseSensitive(request, "entries");
+	const char *consumer = text_of(request, "consumer");
+	struct informer_handler_options o = {
+		.size = sizeof(o),
+		.pull = true,
+		.resource = text_of(request, "resource"),
+		.namespace_ = text_of(request, "namespace"),
+		.label_selector = text_of(request, "labels"),
+		.field_selector = text_of(request, "fields"),
+		.consumer = *consumer ? consumer : NULL,
+		.manual_ack = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(request, "manual")),
+		.queue_entries = entries ? (uint32_t)entries->valueint : 0,
+	};
+	int r = informer_add_handler(inf, &o, &handler);
+
+	fputs("{}\n", out);
+	return r;
+}
+
+static int
+do_unwatch(const cJSON *request)
+{
+	(void)request;
+	informer_remove_handler(handler);
+	fputs("{}\n", out);
+	return 0;
+}
+
+static int
+print_named(const char *name, const struct informer_object *o)
+{
+	if (!o)
+		return 0;
+	fprintf(out, ",\"%s\":", name);
+	return print_object(o);
+}
+
+static int
+print_change(const struct informer_change *c)
+{
+	static const char *const kinds[] = {
+		[INFORMER_CHANGE_ADDED] = "added",	   [INFORMER_CHANGE_UPDATED] = "updated",
+		[INFORMER_CHANGE_DELETED] = "deleted",	   [INFORMER_CHANGE_SYNCED] = "synced",
+		[INFORMER_CHANGE_COALESCED] = "coalesced", [INFORMER_CHANGE_RESYNC_BEGIN] = "resync_begin",
+		[INFORMER_CHANGE_RESYNC_END] = "resync_end", [INFORMER_CHANGE_ERROR] = "error"};
+	const char *ns = "", *name = "";
+	size_t ns_length = 0, name_length = 0;
+	int r = 0;
+
+	fprintf(out, "{\"change\":\"%s\"", kinds[c->kind]);
+	if (c->kind == INFORMER_CHANGE_ADDED)
+		fprintf(out, ",\"initial\":%s", c->is_initial ? "true" : "false");
+	if (c->kind == INFORMER_CHANGE_DELETED)
+		fprintf(out, ",\"final\":%s", c->final_state_known ? "true" : "false");
+	if (c->object) {
+		r = informer_object_namespace(c->object, &ns, &ns_length);
+		if (r == 0)
+			r = informer_object_name(c->object, &name, &name_length);
+		if (r < 0)
+			return r;
+		fputs(",\"key\":[", out);
+		print_text(ns, ns_length);
+		fputs(",", out);
+		print_text(name, name_length);
+		fputs("]", out);
+		r = print_named("object", c->object);
+	}
+	if (r == 0)
+		r = print_named("old", c->old);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+do_next(const cJSON *request)
+{
+	const cJSON *ms = cJSON_GetObjectItemCaseSensitive(request, "ms");
+	const struct informer_change *change = NULL;
+	struct informer_cursor cursor = {0};
+	int r;
+
+	if (informer_handler_cursor(handler, &cursor) == 0)
+		informer_acknowledge(handler, &cursor); /* the change before is done */
+	r = informer_changes_next(handler, ms ? ms->valueint : 0, &change);
+	if (r > 0)
+		return print_change(change);
+	fputs("{}\n", out);
+	return r;
+}
+
 static int
 do_json(const cJSON *request)
 {
@@ -353,7 +448,8 @@ static const struct {
 	{"attach", do_attach}, {"wait", do_wait},     {"begin", do_begin}, {"end", do_end},
 	{"get", do_get},       {"select", do_select}, {"index", do_index}, {"prefix", do_prefix},
 	{"count", do_count},   {"field", do_field},   {"json", do_json},   {"info", do_info},
-	{"find", do_find},     {"text", do_text},
+	{"find", do_find},     {"text", do_text},     {"watch", do_watch}, {"next", do_next},
+	{"unwatch", do_unwatch},
 };
 
 static int
