@@ -76,18 +76,14 @@ func (p *pin) one(s Snapshot, b *binding, which role, value string, fits func(*d
 	return best, nil
 }
 
-func (s Snapshot) oneOf(r *Resource, which role, value string, fits func(*decoder, span) bool) (o Object, err error) {
-	p, err := s.open()
-	if err != nil {
-		return Object{}, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	b, err := p.bind(r)
-	if err != nil {
-		return Object{}, err
-	}
-	return p.one(s, b, which, value, fits, false)
+func (s Snapshot) oneOf(r *Resource, which role, value string, fits func(*decoder, span) bool) (Object, error) {
+	return read(s, func(p *pin) (o Object, err error) {
+		b, err := p.bind(r)
+		if err != nil {
+			return Object{}, err
+		}
+		return p.one(s, b, which, value, fits, false)
+	})
 }
 
 // GetByUID gets an object by metadata.uid; pods also by the annotation kubernetes.io/config.mirror.
@@ -217,17 +213,13 @@ type Deletion struct {
 func (o Object) Deleted() bool { return o.tomb != 0 }
 
 // Deletion tells of the object's deletion. ErrNotFound: it is present.
-func (o Object) Deletion() (deletion Deletion, err error) {
-	p, err := o.s.open()
-	if err != nil {
-		return Deletion{}, err
-	}
-	if o.tomb == 0 {
-		return Deletion{}, ErrNotFound
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	a := p.view
-	return Deletion{time.Unix(0, int64(a.u64(o.tomb+tombWallNS))), a.u64(o.tomb + tombSeq),
-		a.u32(o.tomb+tombFlags)&tombUnseen == 0}, nil
+func (o Object) Deletion() (Deletion, error) {
+	return read(o.s, func(p *pin) (deletion Deletion, err error) {
+		if o.tomb == 0 {
+			return Deletion{}, ErrNotFound
+		}
+		a := p.view
+		return Deletion{time.Unix(0, int64(a.u64(o.tomb+tombWallNS))), a.u64(o.tomb + tombSeq),
+			a.u32(o.tomb+tombFlags)&tombUnseen == 0}, nil
+	})
 }

@@ -70,28 +70,24 @@ func (a view) resourceVersion(resource uint64) string {
 // Info is what the snapshot says about a resource. With several entries, as for several namespaces: Objects is
 // the sum; Synced is true if all are; Age, ChangedSeq and ForgottenSeq are the highest; ResourceVersion and
 // Namespace are ""; CompleteFrom is 0; all else is the first entry's.
-func (s Snapshot) Info(r *Resource) (info ResourceInfo, err error) {
-	p, err := s.open()
-	if err != nil {
-		return info, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	b, err := p.bind(r)
-	if err != nil {
-		return info, err
-	}
-	info = p.info(&b.parts[0])
-	for i := range b.parts[1:] {
-		one := p.info(&b.parts[1+i])
-		info.Objects += one.Objects
-		info.Synced = info.Synced && one.Synced
-		info.ChangedSeq = max(info.ChangedSeq, one.ChangedSeq)
-		info.ForgottenSeq = max(info.ForgottenSeq, one.ForgottenSeq)
-		info.Age = max(info.Age, one.Age)
-		info.CompleteFrom, info.ResourceVersion, info.Namespace = 0, "", ""
-	}
-	return info, nil
+func (s Snapshot) Info(r *Resource) (ResourceInfo, error) {
+	return read(s, func(p *pin) (info ResourceInfo, err error) {
+		b, err := p.bind(r)
+		if err != nil {
+			return info, err
+		}
+		info = p.info(&b.parts[0])
+		for i := range b.parts[1:] {
+			one := p.info(&b.parts[1+i])
+			info.Objects += one.Objects
+			info.Synced = info.Synced && one.Synced
+			info.ChangedSeq = max(info.ChangedSeq, one.ChangedSeq)
+			info.ForgottenSeq = max(info.ForgottenSeq, one.ForgottenSeq)
+			info.Age = max(info.Age, one.Age)
+			info.CompleteFrom, info.ResourceVersion, info.Namespace = 0, "", ""
+		}
+		return info, nil
+	})
 }
 
 // Resources are the cached resources, by position. A resource cached for several namespaces may have several

@@ -276,33 +276,29 @@ func (s Snapshot) Select(r *Resource, namespace string, selector *LabelSelector)
 }
 
 // CountByIndex is how many objects ByIndex would give. Only an index with a prefix touches them.
-func (s Snapshot) CountByIndex(r *Resource, index, value string) (count uint64, err error) {
-	p, err := s.open()
-	if err != nil {
-		return 0, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	b, err := p.bind(r)
-	if err != nil {
-		return 0, err
-	}
-	c := cursor{s: s, r: r, index: index, asked: question{value: value}, binding: b}
-	for c.next < len(b.parts) {
-		if err = c.beginPart(p); err != nil {
+func (s Snapshot) CountByIndex(r *Resource, index, value string) (uint64, error) {
+	return read(s, func(p *pin) (count uint64, err error) {
+		b, err := p.bind(r)
+		if err != nil {
 			return 0, err
 		}
-		if c.filter == nil && (c.walking == walkArray || c.walking == walkTrie) {
-			count += c.left
-			continue
-		}
-		for at, end, ok := c.step(p); ok; at, end, ok = c.step(p) {
-			if c.wanted(p, at, end) {
-				count++
+		c := cursor{s: s, r: r, index: index, asked: question{value: value}, binding: b}
+		for c.next < len(b.parts) {
+			if err = c.beginPart(p); err != nil {
+				return 0, err
+			}
+			if c.filter == nil && (c.walking == walkArray || c.walking == walkTrie) {
+				count += c.left
+				continue
+			}
+			for at, end, ok := c.step(p); ok; at, end, ok = c.step(p) {
+				if c.wanted(p, at, end) {
+					count++
+				}
 			}
 		}
-	}
-	return count, nil
+		return count, nil
+	})
 }
 
 // What some indexes are for, whatever their names.

@@ -25,27 +25,23 @@ func (o *Object) body(d *decoder) span {
 }
 
 // headText is a copy of a text of the object's head.
-func (o Object) headText(tag byte) (text string, err error) {
-	p, err := o.s.open()
-	if err != nil {
-		return "", err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := o.decoder(p)
-	if bytes := d.head(tag); len(bytes) > 0 || tag <= tagName+1 {
-		return string(bytes), nil
-	}
-	// the body may have it
-	path := uidPath
-	if tag == tagVersion {
-		path = versionPath
-	}
-	s, found, ok := d.follow(o.body(&d), path)
-	if !ok || kindOf(found) != String {
-		return "", ErrNotFound
-	}
-	return string(d.text(s, found)), nil
+func (o Object) headText(tag byte) (string, error) {
+	return read(o.s, func(p *pin) (text string, err error) {
+		d := o.decoder(p)
+		if bytes := d.head(tag); len(bytes) > 0 || tag <= tagName+1 {
+			return string(bytes), nil
+		}
+		// the body may have it
+		path := uidPath
+		if tag == tagVersion {
+			path = versionPath
+		}
+		s, found, ok := d.follow(o.body(&d), path)
+		if !ok || kindOf(found) != String {
+			return "", ErrNotFound
+		}
+		return string(d.text(s, found)), nil
+	})
 }
 
 // Namespace of the object; "" if it is cluster-scoped.
@@ -108,23 +104,20 @@ func (d *decoder) textAt(o *Object, path *Path) ([]byte, error) {
 }
 
 // Text is the string at a path; with [*] in it, the first match. ErrNotFound: absent; ErrType: no string.
-func (o Object) Text(path *Path) (text string, err error) {
-	p, err := o.s.open()
-	if err != nil {
-		return "", err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := o.decoder(p)
-	bytes, err := d.textAt(&o, path)
-	return string(bytes), err
+func (o Object) Text(path *Path) (string, error) {
+	return read(o.s, func(p *pin) (text string, err error) {
+		d := o.decoder(p)
+		bytes, err := d.textAt(&o, path)
+		return string(bytes), err
+	})
 }
 
 // AppendText appends the string at a path. It allocates only if `to` is too short.
 func (o Object) AppendText(to []byte, path *Path) (text []byte, err error) {
+	text = to // also if the arena panics
 	p, err := o.s.open()
 	if err != nil {
-		return to, err
+		return text, err
 	}
 	old := debug.SetPanicOnFault(true)
 	defer p.guard(old, &err)
@@ -148,19 +141,15 @@ func (o Object) LentText(path *Path) (text string, err error) {
 }
 
 // Value is the value at a path. ErrNotFound: absent. The whole object: the path ".".
-func (o Object) Value(path *Path) (v Value, err error) {
-	p, err := o.s.open()
-	if err != nil {
-		return Value{}, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := o.decoder(p)
-	s, tag, ok := d.follow(o.body(&d), path)
-	if !ok {
-		return Value{}, ErrNotFound
-	}
-	return Value{o.s, o.at, s, tag}, nil
+func (o Object) Value(path *Path) (Value, error) {
+	return read(o.s, func(p *pin) (v Value, err error) {
+		d := o.decoder(p)
+		s, tag, ok := d.follow(o.body(&d), path)
+		if !ok {
+			return Value{}, ErrNotFound
+		}
+		return Value{o.s, o.at, s, tag}, nil
+	})
 }
 
 // Int is the integer at a path. ErrNotFound: absent; ErrType: no integer that fits.
@@ -193,9 +182,10 @@ func (o Object) Float(path *Path) (float64, error) {
 // AppendJSON appends the object as JSON without white space, fields in the API server's order, without
 // apiVersion and kind.
 func (o Object) AppendJSON(to []byte) (text []byte, err error) {
+	text = to // also if the arena panics
 	p, err := o.s.open()
 	if err != nil {
-		return to, err
+		return text, err
 	}
 	old := debug.SetPanicOnFault(true)
 	defer p.guard(old, &err)
@@ -217,24 +207,20 @@ func (o Object) GroupVersionKind() (group, version, kind string) {
 
 // Unstructured is the object as encoding/json and apimachinery's unstructured have it, with apiVersion and
 // kind: maps, slices, strings, bools, nil, int64 and float64.
-func (o Object) Unstructured() (object map[string]any, err error) {
-	p, err := o.s.open()
-	if err != nil {
-		return nil, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := o.decoder(p)
-	b := builder{printer{&d, itemsMax}}
-	object, ok := b.build(o.body(&d), 0).(map[string]any)
-	if !ok {
-		corrupt()
-	}
-	object["kind"], object["apiVersion"] = o.def.kind, o.def.version
-	if o.def.group != "" {
-		object["apiVersion"] = o.def.group + "/" + o.def.version
-	}
-	return object, nil
+func (o Object) Unstructured() (map[string]any, error) {
+	return read(o.s, func(p *pin) (object map[string]any, err error) {
+		d := o.decoder(p)
+		b := builder{printer{&d, itemsMax}}
+		object, ok := b.build(o.body(&d), 0).(map[string]any)
+		if !ok {
+			corrupt()
+		}
+		object["kind"], object["apiVersion"] = o.def.kind, o.def.version
+		if o.def.group != "" {
+			object["apiVersion"] = o.def.group + "/" + o.def.version
+		}
+		return object, nil
+	})
 }
 
 // A builder makes Go values of the arena's.
@@ -303,18 +289,14 @@ func (v Value) Kind() Kind {
 }
 
 // Text is a copy of a string, or of a Number's text.
-func (v Value) Text() (text string, err error) {
-	p, err := v.s.open()
-	if err != nil {
-		return "", err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	if kind := kindOf(v.tag); kind != String && kind != Number {
-		return "", ErrType
-	}
-	d := decoder{p.view, v.own}
-	return string(d.text(v.at, v.tag)), nil
+func (v Value) Text() (string, error) {
+	return read(v.s, func(p *pin) (text string, err error) {
+		if kind := kindOf(v.tag); kind != String && kind != Number {
+			return "", ErrType
+		}
+		d := decoder{p.view, v.own}
+		return string(d.text(v.at, v.tag)), nil
+	})
 }
 
 // Bool is a boolean.
@@ -329,67 +311,56 @@ func (v Value) Bool() (bool, error) {
 }
 
 // Int is an integer that fits int64.
-func (v Value) Int() (n int64, err error) {
-	p, err := v.s.open()
-	if err != nil {
-		return 0, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	if kindOf(v.tag) != Int {
-		return 0, ErrType
-	}
-	d := decoder{p.view, v.own}
-	return d.integer(v.at, v.tag), nil
+func (v Value) Int() (int64, error) {
+	return read(v.s, func(p *pin) (n int64, err error) {
+		if kindOf(v.tag) != Int {
+			return 0, ErrType
+		}
+		d := decoder{p.view, v.own}
+		return d.integer(v.at, v.tag), nil
+	})
 }
 
 // Uint is an integer of 0 or above.
-func (v Value) Uint() (n uint64, err error) {
-	p, err := v.s.open()
-	if err != nil {
-		return 0, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := decoder{p.view, v.own}
-	switch kindOf(v.tag) {
-	case Uint:
-		return d.u64(v.at.at + 1), nil
-	case Int:
-		if n := d.integer(v.at, v.tag); n >= 0 {
-			return uint64(n), nil
+func (v Value) Uint() (uint64, error) {
+	return read(v.s, func(p *pin) (n uint64, err error) {
+		d := decoder{p.view, v.own}
+		switch kindOf(v.tag) {
+		case Uint:
+			return d.u64(v.at.at + 1), nil
+		case Int:
+			if n := d.integer(v.at, v.tag); n >= 0 {
+				return uint64(n), nil
+			}
 		}
-	}
-	return 0, ErrType
+		return 0, ErrType
+	})
 }
 
 // Float is any number.
-func (v Value) Float() (n float64, err error) {
-	p, err := v.s.open()
-	if err != nil {
-		return 0, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := decoder{p.view, v.own}
-	switch kindOf(v.tag) {
-	case Int:
-		return float64(d.integer(v.at, v.tag)), nil
-	case Uint:
-		return float64(d.u64(v.at.at + 1)), nil
-	case Double:
-		return math.Float64frombits(d.u64(v.at.at + 1)), nil
-	case Number:
-		return strconv.ParseFloat(string(d.text(v.at, v.tag)), 64)
-	}
-	return 0, ErrType
+func (v Value) Float() (float64, error) {
+	return read(v.s, func(p *pin) (n float64, err error) {
+		d := decoder{p.view, v.own}
+		switch kindOf(v.tag) {
+		case Int:
+			return float64(d.integer(v.at, v.tag)), nil
+		case Uint:
+			return float64(d.u64(v.at.at + 1)), nil
+		case Double:
+			return math.Float64frombits(d.u64(v.at.at + 1)), nil
+		case Number:
+			return strconv.ParseFloat(string(d.text(v.at, v.tag)), 64)
+		}
+		return 0, ErrType
+	})
 }
 
 // AppendJSON appends the value as JSON.
 func (v Value) AppendJSON(to []byte) (text []byte, err error) {
+	text = to // also if the arena panics
 	p, err := v.s.open()
 	if err != nil {
-		return to, err
+		return text, err
 	}
 	old := debug.SetPanicOnFault(true)
 	defer p.guard(old, &err)

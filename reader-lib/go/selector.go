@@ -4,7 +4,6 @@ package informer
 
 import (
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -266,15 +265,11 @@ func (selector *LabelSelector) Matches(o Object) (matches bool, err error) {
 	return o.test(selector.matches)
 }
 
-func (o *Object) test(f func(d *decoder, body span) bool) (is bool, err error) {
-	p, err := o.s.open()
-	if err != nil {
-		return false, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := o.decoder(p)
-	return f(&d, o.body(&d)), nil
+func (o *Object) test(f func(d *decoder, body span) bool) (bool, error) {
+	return read(o.s, func(p *pin) (is bool, err error) {
+		d := o.decoder(p)
+		return f(&d, o.body(&d)), nil
+	})
 }
 
 // A FieldSelector is a compiled field selector: path=value, path==value, path!=value, joined by commas, on any

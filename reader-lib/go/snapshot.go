@@ -58,6 +58,18 @@ func (s Snapshot) open() (*pin, error) {
 	return s.p, nil
 }
 
+// read runs f, which reads the arena, and validates what it read. For what is called most, Get and AppendText,
+// the same is written out.
+func read[T any](s Snapshot, f func(p *pin) (T, error)) (result T, err error) {
+	p, err := s.open()
+	if err != nil {
+		return result, err
+	}
+	old := debug.SetPanicOnFault(true)
+	defer p.guard(old, &err)
+	return f(p)
+}
+
 // A Moment says which version a snapshot shows.
 type Moment struct {
 	Generation uint64    // of the arena; a new generation may begin with any epoch
@@ -68,17 +80,13 @@ type Moment struct {
 }
 
 // Moment says which version the snapshot shows.
-func (s Snapshot) Moment() (moment Moment, err error) {
-	p, err := s.open()
-	if err != nil {
-		return Moment{}, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	moment = Moment{Generation: p.m.generation, Epoch: p.epoch, Seq: p.seq,
-		Committed: time.Unix(0, int64(p.view.u64(p.root+rootWallNS)))}
-	copy(moment.Lineage[:], p.view[p.root+rootLineage:])
-	return moment, nil
+func (s Snapshot) Moment() (Moment, error) {
+	return read(s, func(p *pin) (moment Moment, err error) {
+		moment = Moment{Generation: p.m.generation, Epoch: p.epoch, Seq: p.seq,
+			Committed: time.Unix(0, int64(p.view.u64(p.root+rootWallNS)))}
+		copy(moment.Lineage[:], p.view[p.root+rootLineage:])
+		return moment, nil
+	})
 }
 
 // Read calls f, in which texts that Lent methods returned may be read. If their memory was taken back

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 )
@@ -144,22 +143,18 @@ func (inf *Informer) WaitVersion(ctx context.Context, name, version string) erro
 }
 
 // reached tells whether each entry of a resource has got to a version.
-func (s Snapshot) reached(r *Resource, version string) (ok bool, err error) {
-	p, err := s.open()
-	if err != nil {
-		return false, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	b, err := p.bind(r)
-	if err != nil {
-		return false, err
-	}
-	for i := range b.parts {
-		info := p.info(&b.parts[i])
-		if !info.Synced || !isComparable(info.ResourceVersion) || isLess(info.ResourceVersion, version) {
-			return false, nil
+func (s Snapshot) reached(r *Resource, version string) (bool, error) {
+	return read(s, func(p *pin) (ok bool, err error) {
+		b, err := p.bind(r)
+		if err != nil {
+			return false, err
 		}
-	}
-	return true, nil
+		for i := range b.parts {
+			info := p.info(&b.parts[i])
+			if !info.Synced || !isComparable(info.ResourceVersion) || isLess(info.ResourceVersion, version) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
 }

@@ -172,6 +172,15 @@ func (d *driver) find(r *request) (informer.Object, error) {
 	return d.snap.Get(d.inf.Resource(r.Resource), r.Namespace, r.Name)
 }
 
+func (d *driver) findPath(r *request) (informer.Object, *informer.Path, error) {
+	o, err := d.find(r)
+	if err != nil {
+		return o, nil, err
+	}
+	path, err := informer.CompilePath(r.Path)
+	return o, path, err
+}
+
 var bys = map[string]informer.By{"key": informer.ByKey, "uid": informer.ByUID, "ip": informer.ByIP,
 	"container": informer.ByContainerID}
 
@@ -232,11 +241,7 @@ func (d *driver) answer(r *request) (answer, error) {
 		count, err := d.snap.CountByIndex(d.inf.Resource(r.Resource), r.Index, r.Value)
 		return answer{"count": count}, err
 	case "field":
-		o, err := d.find(r)
-		if err != nil {
-			return nil, err
-		}
-		path, err := informer.CompilePath(r.Path)
+		o, path, err := d.findPath(r)
 		if err != nil {
 			return nil, err
 		}
@@ -254,11 +259,7 @@ func (d *driver) answer(r *request) (answer, error) {
 		d.stopWatch()
 		return answer{}, nil
 	case "text":
-		o, err := d.find(r)
-		if err != nil {
-			return nil, err
-		}
-		path, err := informer.CompilePath(r.Path)
+		o, path, err := d.findPath(r)
 		if err != nil {
 			return nil, err
 		}
