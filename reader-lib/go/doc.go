@@ -40,6 +40,11 @@
 // is slow delays neither other watches nor informerd: its queue overflows, it is told so ([Coalesced]), and gets
 // the newest states. Under a consumer's name a watch goes on after a restart of its process.
 //
+// # The node's view
+//
+// [Snapshot.ContainerByPID], ContainerByCgroup and ContainerByID lead to a container and its Pod; [Object.Workload],
+// Controller, NamespaceObject, NodeObject and Services from a Pod on; [Snapshot.ByAddress] to what has an address.
+//
 // # Errors
 //
 // All errors can be told apart with errors.Is: [ErrNotFound], [ErrNotReady], [ErrExpired], … The arena's

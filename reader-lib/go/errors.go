@@ -17,6 +17,8 @@ var (
 	ErrNotFound = errors.New("there is no such object, field or value in this snapshot")
 	// informerd does not cache this resource: name it as kubectl does, or add it with informerd --resource.
 	ErrNoResource = errors.New("informerd does not cache this resource")
+	// The IDs of several containers begin so.
+	ErrAmbiguous = errors.New("the IDs of several containers begin so")
 	// This resource has no such index: declare it with informerd --index.
 	ErrNoIndex = errors.New("this resource has no such index")
 	// The snapshot was held for so long that its memory was taken back, or informerd dropped this reader.

@@ -146,7 +146,7 @@ func (s Snapshot) Find(r *Resource, by By, value string) (o Object, err error) {
 	}
 	newest := uint64(0)
 	for i := range b.parts {
-		p.findDeleted(&b.parts[i], by, value, func(tomb, at, end uint64) bool {
+		p.findDeleted(&b.parts[i], by, &question{value: value}, func(tomb, at, end uint64) bool {
 			seq := p.view.u64(tomb + tombSeq)
 			if seq > newest {
 				newest, o = seq, Object{s: s, at: at, end: end, def: b.parts[i].def, tomb: tomb}
@@ -161,7 +161,7 @@ func (s Snapshot) Find(r *Resource, by By, value string) (o Object, err error) {
 }
 
 // findDeleted calls f with the tombstones of a part that answer, until f returns true.
-func (p *pin) findDeleted(part *part, by By, value string, f func(tomb, at, end uint64) bool) {
+func (p *pin) findDeleted(part *part, by By, q *question, f func(tomb, at, end uint64) bool) {
 	const kind = 0x9e3779b97f4a7c15
 	a := p.view
 	resource, _, ok := p.resourceAt(part.position)
@@ -170,18 +170,18 @@ func (p *pin) findDeleted(part *part, by By, value string, f func(tomb, at, end 
 	}
 	var def *indexDef
 	var hash uint64
-	namespace, name, cut := strings.Cut(value, "/")
+	namespace, name, cut := strings.Cut(q.value, "/")
 	if by == ByKey {
 		if !cut || namespace == "" {
-			namespace, name = "", value
+			namespace, name = "", q.value
 		}
 		hash = p.m.hash.object(namespace, name)
 	} else {
 		def = &part.def.indexes[part.def.role(roleUID+role(by-ByUID))]
-		if len(value) > indexValueMax {
+		if len(q.value) > indexValueMax {
 			return
 		}
-		hash = p.m.hash.value(def.filed(value)) ^ uint64(by)*kind
+		hash = p.m.hash.value(def.filed(q.value)) ^ uint64(by)*kind
 	}
 	leaf := a.search(a.u32(resource+resDeleted), hash)
 	if leaf == 0 {
@@ -196,7 +196,7 @@ func (p *pin) findDeleted(part *part, by By, value string, f func(tomb, at, end 
 		if by == ByKey {
 			answers = a.isOfKey(at, namespace, name)
 		} else {
-			answers = def.fits(&d, body, &question{value: value}) && (by != ByIP || !d.onHostNetwork(body))
+			answers = def.fits(&d, body, q) && (by != ByIP || !d.onHostNetwork(body))
 		}
 		return answers && f(tomb, at, end)
 	})

@@ -99,14 +99,17 @@ func (s Snapshot) Resources() (infos []ResourceInfo, complete bool, err error) {
 	}
 	old := debug.SetPanicOnFault(true)
 	defer p.guard(old, &err)
+	definitions, err := p.definitions()
+	if err != nil {
+		return nil, false, err
+	}
 	complete = true
-	for i := range p.count {
-		def := p.definition(i)
+	for i, def := range definitions {
 		if def == nil {
 			complete = false
 			continue
 		}
-		infos = append(infos, p.info(&part{i, def}))
+		infos = append(infos, p.info(&part{uint64(i), def}))
 	}
 	return infos, complete, nil
 }

@@ -34,6 +34,10 @@ type mapping struct {
 	keys        [32]byte
 	hasKeys     bool
 
+	resources atomic.Pointer[table]
+	// what ByAddress and Services search
+	pods, services, nodes, slices *Resource
+
 	checked atomic.Uint64 // bytes that the file is known to have
 	fenced  atomic.Uint32 // for acquire()
 	lost    atomic.Bool   // informerd's connection ended
@@ -118,7 +122,9 @@ func fileBytes(f *os.File) (uint64, error) {
 
 // newMapping maps what the broker passed. It takes over files and connection, also on failure.
 func newMapping(arena, slot, event *os.File, conn *net.UnixConn) (*mapping, error) {
-	m := &mapping{file: arena, event: event, conn: conn}
+	m := &mapping{file: arena, event: event, conn: conn, pods: &Resource{name: "pods.v1"},
+		services: &Resource{name: "services.v1"}, nodes: &Resource{name: "nodes.v1"},
+		slices: &Resource{name: "endpointslices.discovery.k8s.io"}}
 	defer slot.Close()
 	err := m.mapArena()
 	if err == nil {

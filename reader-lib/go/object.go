@@ -24,23 +24,31 @@ func (o *Object) body(d *decoder) span {
 	return span{o.at + uint64(d.u16(o.at+objBodyOffset)), o.end}
 }
 
-// headText is a copy of a text of the object's head.
-func (o Object) headText(tag byte) (string, error) {
-	return read(o.s, func(p *pin) (text string, err error) {
-		d := o.decoder(p)
-		if bytes := d.head(tag); len(bytes) > 0 || tag <= tagName+1 {
-			return string(bytes), nil
-		}
-		// the body may have it
-		path := uidPath
-		if tag == tagVersion {
-			path = versionPath
-		}
-		s, found, ok := d.follow(o.body(&d), path)
-		if !ok || kindOf(found) != String {
+// head is a copy of a text of the object's head; ok is false if it has none.
+func (o *Object) head(p *pin, tag byte) (text string, ok bool) {
+	d := o.decoder(p)
+	if bytes := d.head(tag); len(bytes) > 0 || tag <= tagName+1 {
+		return string(bytes), true
+	}
+	// the body may have it
+	path := uidPath
+	if tag == tagVersion {
+		path = versionPath
+	}
+	s, found, ok := d.follow(o.body(&d), path)
+	if !ok || kindOf(found) != String {
+		return "", false
+	}
+	return string(d.text(s, found)), true
+}
+
+func (o *Object) headText(tag byte) (string, error) {
+	return read(o.s, func(p *pin) (string, error) {
+		text, ok := o.head(p, tag)
+		if !ok {
 			return "", ErrNotFound
 		}
-		return string(d.text(s, found)), nil
+		return text, nil
 	})
 }
 

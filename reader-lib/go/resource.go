@@ -82,16 +82,6 @@ func (p *pin) document(ref uint32) document {
 	return document{decoder{view: p.view}, span{at, end}}
 }
 
-func (d *document) in(outer span, name string) (span, byte, bool) {
-	outer, tag := d.resolve(outer)
-	s, ok := d.field(outer, tag, name, print(name))
-	if !ok {
-		return span{}, 0, false
-	}
-	s, tag = d.resolve(s)
-	return s, tag, true
-}
-
 func (d *document) stringIn(outer span, name string) string {
 	s, tag, ok := d.in(outer, name)
 	if !ok {
@@ -113,21 +103,6 @@ func (d *document) bool(name string, otherwise bool) bool {
 	return tag == 2
 }
 
-// each calls f with each element of an array field.
-func (d *document) each(outer span, name string, f func(s span, tag byte)) {
-	s, tag, ok := d.in(outer, name)
-	if !ok {
-		return
-	}
-	for it := d.items(s, tag); ; {
-		_, item, more := it.next()
-		if !more {
-			return
-		}
-		f(d.resolve(item))
-	}
-}
-
 func (p *pin) definition(position uint64) *definition {
 	at, _, ok := p.resourceAt(position)
 	if !ok {
@@ -141,15 +116,15 @@ func (p *pin) definition(position uint64) *definition {
 		namespaced: d.bool("namespaced", true), metadataOnly: d.bool("metadataOnly", false),
 		onDemand: d.bool("onDemand", false),
 	}
-	d.each(d.top, "shortNames", func(s span, tag byte) {
+	for s, tag := range d.elements(d.top, "shortNames") {
 		def.shortNames = append(def.shortNames, string(d.text(s, tag)))
-	})
-	d.each(d.top, "indexes", func(s span, tag byte) {
+	}
+	for s := range d.elements(d.top, "indexes") {
 		index := indexDef{name: d.stringIn(s, "name")}
 		if number, tag, ok := d.in(s, "prefix"); ok {
 			index.prefix = int(d.integer(number, tag))
 		}
-		d.each(s, "rules", func(s span, tag byte) {
+		for s := range d.elements(s, "rules") {
 			rule := indexRule{as: d.stringIn(s, "as"), separator: d.stringIn(s, "separator")}
 			var err error
 			if rule.as != "namespace" {
@@ -158,11 +133,59 @@ func (p *pin) definition(position uint64) *definition {
 				}
 			}
 			index.rules = append(index.rules, rule)
-		})
+		}
 		def.indexes = append(def.indexes, index)
-	})
+	}
 	def.findRoles()
 	return def
+}
+
+// A table is what an arena's resources are, by position, while its number is the same. nil: not resolved yet.
+type table struct {
+	number      uint64
+	definitions []*definition
+}
+
+func (p *pin) definitions() ([]*definition, error) {
+	if t := p.m.resources.Load(); t != nil && t.number == p.table && uint64(len(t.definitions)) == p.count {
+		return t.definitions, nil
+	}
+	t := &table{p.table, make([]*definition, p.count)}
+	for i := range p.count {
+		t.definitions[i] = p.definition(i)
+	}
+	if err := p.validate(); err != nil { // what was read from zeros is not remembered
+		return nil, err
+	}
+	p.m.resources.Store(t)
+	return t.definitions, nil
+}
+
+// ofKind gets an object by its kind and key. A cluster-scoped kind ignores the namespace. ErrNoResource: the
+// kind is not cached.
+func (p *pin) ofKind(s Snapshot, group, kind, namespace, name string) (Object, error) {
+	definitions, err := p.definitions()
+	if err != nil {
+		return Object{}, err
+	}
+	err = ErrNoResource
+	for i, def := range definitions {
+		if def == nil || def.kind != kind || def.group != group {
+			continue
+		}
+		if !def.namespaced {
+			namespace = ""
+		}
+		resource, _, ok := p.resourceAt(uint64(i))
+		if !ok {
+			corrupt()
+		}
+		if at, end, ok := p.get(resource, p.m.hash.object(namespace, name), namespace, name); ok {
+			return Object{s: s, at: at, end: end, def: def}, nil
+		}
+		err = ErrNotFound
+	}
+	return Object{}, err
 }
 
 // means is true if this name, cut at its first dot, names the resource: "resource", "resource.group",
@@ -199,10 +222,12 @@ func (p *pin) bindAnew(r *Resource) (*binding, error) {
 	b := &binding{m: p.m, table: p.table}
 	var chosen *definition
 	more, names := false, []string(nil)
-	definitions := make([]*definition, p.count)
-	for i := range p.count {
-		def := p.definition(i)
-		if definitions[i] = def; def == nil {
+	definitions, err := p.definitions()
+	if err != nil {
+		return nil, err
+	}
+	for _, def := range definitions {
+		if def == nil {
 			more = true
 			continue
 		}
@@ -210,9 +235,6 @@ func (p *pin) bindAnew(r *Resource) (*binding, error) {
 		if def.means(r.name) && (chosen == nil || chosen.group != "" && def.group == "") {
 			chosen = def
 		}
-	}
-	if err := p.validate(); err != nil { // what was read from zeros is not remembered
-		return nil, err
 	}
 	if chosen == nil && more {
 		return nil, ErrNotReady

@@ -4,6 +4,7 @@ package informer
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"strconv"
 )
@@ -335,6 +336,53 @@ func (d *decoder) element(s span, tag byte, i uint64) (span, bool) {
 			return item, ok
 		}
 		i--
+	}
+}
+
+// ---- fields by name
+
+// in is an object's field of this name, resolved.
+func (d *decoder) in(outer span, name string) (span, byte, bool) {
+	outer, tag := d.resolve(outer)
+	s, ok := d.field(outer, tag, name, print(name))
+	if !ok {
+		return span{}, 0, false
+	}
+	s, tag = d.resolve(s)
+	return s, tag, true
+}
+
+// textIn is a string; it lies in the arena. nil: it is absent or no string.
+func (d *decoder) textIn(outer span, name string) []byte {
+	s, tag, ok := d.in(outer, name)
+	if !ok || kindOf(tag) != String {
+		return nil
+	}
+	return d.text(s, tag)
+}
+
+// flagIn is a boolean; `otherwise` if it is absent or no boolean.
+func (d *decoder) flagIn(outer span, name string, otherwise bool) bool {
+	_, tag, ok := d.in(outer, name)
+	if !ok || tag != 1 && tag != 2 {
+		return otherwise
+	}
+	return tag == 2
+}
+
+// elements are those of an array field, resolved; none if it is absent or no array.
+func (d *decoder) elements(outer span, name string) iter.Seq2[span, byte] {
+	return func(yield func(span, byte) bool) {
+		s, tag, ok := d.in(outer, name)
+		if !ok || kindOf(tag) != Array {
+			return
+		}
+		for it := d.items(s, tag); ; {
+			_, item, more := it.next()
+			if !more || !yield(d.resolve(item)) {
+				return
+			}
+		}
 	}
 }
 

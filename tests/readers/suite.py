@@ -5,6 +5,7 @@ suite.py SOCKET URL ARENA_DIRECTORY DRIVER...: each case with each driver, again
 A case is a function whose name begins with case_; its docstring is the promise.
 """
 import array
+import contextlib
 import json
 import os
 import random
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -103,7 +105,8 @@ class World:
 
     def ask(self, method, path, body=None):
         data = json.dumps(body).encode() if body else None
-        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": kind}, method=method)
         with urllib.request.urlopen(request) as answer:
             return answer.read()
 
@@ -416,6 +419,378 @@ def case_found_and_deleted(world, driver):
         got = driver.good("find", resource="pods", by=by, value=value)
         check(got["deleted"] and got["object"][:2] == list(key(gone)[:2]) and got["object"][3] == gone["metadata"]["uid"], by, value, got)
     driver.good("end")
+
+
+# ---- the node's view
+
+@contextlib.contextmanager
+def made(world, driver, *objects):
+    """Create objects, (path, object), and begin a snapshot that has them; yields them, and deletes them in the end."""
+    created = []
+    try:
+        for path, body in objects:
+            answer = json.loads(world.ask("POST", path, body))
+            created.append((path, answer))
+            if "status" in body:
+                answer = json.loads(world.ask("PATCH", "%s/%s/status" % (path, answer["metadata"]["name"]), {"status": body["status"]}))
+                created[-1] = path, answer
+        end = time.monotonic() + PATIENCE
+        while True:
+            driver.begin()
+            got = [driver.ask("get", **named(path, o)).get("object") for path, o in created]
+            if all(at and at[2] == o["metadata"]["resourceVersion"] for at, (_, o) in zip(got, created)):
+                break
+            driver.good("end")
+            check(time.monotonic() < end, "the objects do not come:", got, [o["metadata"] for _, o in created])
+            time.sleep(0.05)
+        yield [o for _, o in created]
+        driver.good("end")
+    finally:
+        for path, o in created:
+            with contextlib.suppress(urllib.error.HTTPError):  # a case may have deleted it
+                world.ask("DELETE", "%s/%s?gracePeriodSeconds=0" % (path, o["metadata"]["name"]))
+
+
+def named(path, o):
+    """How a driver is asked for an object."""
+    return {"resource": path.rsplit("/", 1)[1], "namespace": o["metadata"].get("namespace", ""), "name": o["metadata"]["name"]}
+
+
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def pod_of(name, owner=None, labels={}, status={}, **spec):
+    """A Pod to be created."""
+    metadata = {"name": "%s-%d" % (name, time.time_ns()), "labels": dict(labels, suite="x")}
+    if owner:
+        metadata["ownerReferences"] = [dict(owner, controller=True)]
+    return PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "status": dict(status, phase="Running"),
+                  "spec": dict(spec, containers=[{"name": "c", "image": "i"}])}
+
+
+def described(o):
+    meta = o["metadata"]
+    return [meta.get("namespace", ""), meta["name"], meta["resourceVersion"], meta.get("uid", "")]
+
+
+LISTS = ("containerStatuses", "regular"), ("initContainerStatuses", "init"), ("ephemeralContainerStatuses", "ephemeral")
+
+
+def containers_of(pod):
+    """A pod's containers, as the drivers are to describe them."""
+    for name, kind in LISTS:
+        for status in pod.get("status", {}).get(name, []):
+            for previous in False, True:
+                state = status.get("lastState" if previous else "state", {})
+                run = state.get("terminated", {}) if previous else status
+                if "containerID" in run:
+                    yield {"pod": described(pod), "deleted": False, "kind": kind, "previous": previous, "state": next(iter(state), ""),
+                           "restarts": status.get("restartCount", 0), "id": run["containerID"].split("://")[-1], "name": status["name"],
+                           "image": status.get("image", ""), "imageID": status.get("imageID", "")}
+
+
+def pod_alone(pod, container_id=""):
+    return {"pod": described(pod), "deleted": False, "kind": "unknown", "previous": False, "state": "", "restarts": 0, "id": container_id,
+            "name": "", "image": "", "imageID": ""}
+
+
+def status_of(name, container_id, **more):
+    return dict({"name": name, "image": "i", "imageID": "i@1", "restartCount": 0, "ready": True, "state": {"running": {}},
+                 "containerID": container_id}, **more)
+
+
+def digits():
+    return "%064x" % DICE.getrandbits(256)
+
+
+def case_containers(world, driver):
+    """A container is found by its ID and by the beginning of its ID, in each list; a last run's by the Pod's UID and its ID."""
+    first, second = digits(), digits()
+    twin = first[:20] + "%x" % (int(first[20], 16) ^ 1) + digits()[21:]
+    status = {"containerStatuses": [status_of("c", "containerd://" + first, restartCount=3, lastState={"terminated": {
+                  "containerID": "containerd://" + second, "exitCode": 1, "reason": "Error", "startedAt": None, "finishedAt": None}}),
+                                    status_of("twin", "cri-o://" + twin)],
+              "initContainerStatuses": [status_of("init", "docker://" + digits(), state={"terminated": {"exitCode": 0}})],
+              "ephemeralContainerStatuses": [status_of("debug", digits(), state={"waiting": {"reason": "Pulling"}})]}
+    with made(world, driver, pod_of("containers", status=status)) as (pod,):
+        there = list(containers_of(pod)) + [c for p in DICE.sample(world.pods, 40) for c in containers_of(p)]
+        check({c["kind"] for c in there} >= {"regular", "init", "ephemeral"} and {c["state"] for c in there} >= {"waiting", "running",
+              "terminated"} and any(c["previous"] for c in there), "the cases are not all there")
+        for wanted in there:
+            if wanted["previous"]:  # no index has it
+                got = driver.good("container", by="cgroup", value="/kubepods/pod%s/%s" % (wanted["pod"][3], wanted["id"]))
+                check(got == wanted, got, wanted)
+                continue
+            for asked in wanted["id"], "containerd://" + wanted["id"]:
+                got = driver.good("container", by="id", value=asked)
+                check(got == wanted, asked, got, wanted)
+            if wanted["id"][:20] == first[:20]:
+                continue
+            for n in 12, DICE.randrange(13, 63), 63:
+                got = driver.good("container", by="id", value=wanted["id"][:n])
+                check(got == wanted, n, got, wanted)
+        for n in 12, 20:
+            got = driver.ask("container", by="id", value=first[:n])
+            check(got.get("error") == "AMBIGUOUS" and first in got["text"] and twin in got["text"], got)
+        check(driver.good("container", by="id", value=first[:21])["name"] == "c", "by 21 digits")
+        for value in digits(), digits()[:12], first[:11], second, second[:12], "", "x" * 300, first + "0":
+            got = driver.ask("container", by="id", value=value)
+            check(got.get("error") == "NOT_FOUND", value, got)
+        world.ask("DELETE", "%s/%s?gracePeriodSeconds=0" % (PODS, pod["metadata"]["name"]))
+        until_deleted(driver, pod)
+        for value in first, first[:21]:
+            got = driver.good("container", by="id", value=value)
+            check(got["deleted"] and got["name"] == "c" and got["pod"][3] == pod["metadata"]["uid"], value, got)
+        check(driver.ask("container", by="id", value=first[:20]).get("error") == "AMBIGUOUS", "of a deleted Pod")
+
+
+def until_deleted(driver, pod):
+    """End the snapshot, and begin one that lacks the pod."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        driver.good("end")
+        driver.begin()
+        if driver.ask("get", **of(pod)).get("error") == "NOT_FOUND":
+            return
+        check(time.monotonic() < end, "it is not deleted")
+        time.sleep(0.05)
+
+
+def cgroups_of(uid, container):
+    """What kubelets and container runtimes call a container's cgroup."""
+    slice = uid.replace("-", "_")
+    yield "/kubepods/burstable/pod%s/%s" % (uid, container)
+    yield "/sys/fs/cgroup/kubepods/pod%s/%s/init.scope/deep" % (uid, container)
+    for runtime in "cri-containerd-", "crio-", "docker-", "libpod-", "":
+        yield "0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod%s.slice/%s%s.scope" % (slice, runtime, container)
+    yield "/system.slice/kubepods-burstable-pod%s.slice:cri-containerd:%s" % (slice, container)
+    yield "0::/docker/%s/kubelet/kubepods/pod%s/%s\n" % (digits(), uid, container)
+    yield "/kubepods/pod%s/%s/kubepods/pod%s/%s" % ("0" * 8 + uid[8:], digits(), uid, container)  # in a cluster that is not cached
+    yield "/kubepods/pod%s/%s/kubepods/pod%s/%s" % (uid, container, "0" * 8 + uid[8:], digits())  # and around it
+    yield "12:memory:/kubepods/pod%s/%s\n11:cpu,cpuacct:/\n" % (uid, container)
+    yield "/machine.slice/libpod-%s.scope" % container  # by the ID alone
+
+
+def case_cgroups(world, driver):
+    """A cgroup's path, and a process's, lead to the container; that of a Pod, its sandbox or a monitor to the Pod alone."""
+    driver.begin()
+    there = [(p, c) for p in world.pods for c in containers_of(p) if not c["previous"]]
+    for pod, wanted in DICE.sample(there, 20):
+        uid = pod["metadata"]["uid"]
+        for path in cgroups_of(uid, wanted["id"]):
+            got = driver.good("container", by="cgroup", value=path)
+            check(got == wanted, path, got, wanted)
+        other = digits()
+        for path, container in [("/kubepods/pod" + uid, ""), ("/kubepods/pod%s/crio-conmon-%s.scope" % (uid, wanted["id"]), ""),
+                                ("/kubepods/pod%s/%s" % (uid, other), other), ("kubepods-pod%s.slice" % uid.replace("-", "_"), ""),
+                                ("1:cpu:/kubepods/pod%s\n0::/machine.slice/libpod-%s.scope" % (uid, other), "")]:
+            got = driver.good("container", by="cgroup", value=path)
+            check(got == pod_alone(pod, container), path, got)
+    for path in "", "/", "/user.slice/user-0.slice", "/kubepods/xpod" + uid, "/x" + wanted["id"], "/kubepods/pod" + uid[1:], wanted["id"][1:]:
+        got = driver.ask("container", by="cgroup", value=path)
+        check(got.get("error") == "TYPE" and got["text"], path, got)
+    for path in "/kubepods/pod" + "0" * 8 + uid[8:], "/kubepods/pod%s/%s" % ("0" * 32, digits()), "/" + digits():
+        got = driver.ask("container", by="cgroup", value=path)
+        check(got.get("error") == "NOT_FOUND", path, got)
+    driver.good("end")
+    with tempfile.TemporaryDirectory() as proc:
+        os.mkdir(proc + "/4711")
+        for name, text in [("cgroup", next(cgroups_of(uid, wanted["id"]))), ("stat", "4711 (a b) 1 2) S %s 22 23\n" % " ".join(map(str, range(4, 22))))]:
+            with open("%s/4711/%s" % (proc, name), "w") as f:
+                f.write(text)
+        os.environ["HOST_PROC"] = proc
+        try:
+            second = Driver(driver.process.args[0], world.place)
+        finally:
+            del os.environ["HOST_PROC"]
+        second.good("wait", resource="pods")
+        second.begin()
+        for start in 0, 22:
+            check(second.good("container", by="pid", value="4711", start=start) == wanted, start)
+        for pid, start in ("4711", 23), ("4712", 0), ("4712", 22):
+            got = second.ask("container", by="pid", value=pid, start=start)
+            check(got.get("error") == "ESRCH" and got["text"], pid, start, got)
+        second.close()
+
+
+CACHED = {("apps", "ReplicaSet"): "/apis/apps/v1/replicasets", ("apps", "Deployment"): "/apis/apps/v1/deployments",
+          ("apps", "DaemonSet"): "/apis/apps/v1/daemonsets", ("", "Pod"): "/api/v1/pods"}
+
+
+def controller_of(o):
+    for reference in o["metadata"].get("ownerReferences", []):
+        if reference.get("controller"):
+            group, _, version = reference["apiVersion"].rpartition("/")
+            return group, version, reference["kind"], reference["name"], reference.get("uid", "")
+    return None
+
+
+def case_workloads(world, driver):
+    """A Pod's workload is its topmost controller, also if that is not cached; and its controller, Namespace and Node are found."""
+    there = {(group, kind, key(o)[:2]): o for (group, kind), path in CACHED.items() for o in world.get(path)["items"]}
+
+    def workload(group, version, kind, o):
+        at = o
+        while controller := controller_of(at):
+            owner_group, owner_version, owner_kind, name, uid = controller
+            if owner_kind == "Node":
+                break
+            above = there.get((owner_group, owner_kind, (key(o)[0], name)))
+            if not above or above["metadata"]["uid"] != uid:
+                return {"cached": False, "fromNames": False, "group": owner_group, "version": owner_version, "kind": owner_kind,
+                        "namespace": key(o)[0], "name": name, "uid": uid}
+            at, group, version, kind = above, owner_group, owner_version, owner_kind
+        return {"cached": True, "fromNames": False, "group": group, "version": version, "kind": kind, "namespace": key(o)[0],
+                "name": at["metadata"]["name"], "uid": at["metadata"]["uid"], "object": described(at)}
+
+    driver.begin()
+    seen = set()
+    for pod in world.pods:
+        wanted, got = workload("", "v1", "Pod", pod), driver.good("workload", **of(pod))
+        check(got == wanted, got, wanted)
+        seen.add(got["kind"])
+    check(seen >= {"Deployment", "DaemonSet", "Job"}, seen)
+    nodes = {o["metadata"]["name"]: o for o in world.get("/api/v1/nodes")["items"]}
+    namespaces = {o["metadata"]["name"]: o for o in world.get("/api/v1/namespaces")["items"]}
+    for pod in DICE.sample(world.pods, 40):
+        group, _, kind, name, _ = controller_of(pod)
+        above, got = there.get((group, kind, (key(pod)[0], name))), driver.ask("related", to="controller", **of(pod))
+        check(got.get("object") == described(above) if above else got.get("error") == "NO_RESOURCE", got, kind)
+        got = driver.good("related", to="namespace", **of(pod))["object"]
+        check(got == described(namespaces[key(pod)[0]]), got)
+        if node := pod["spec"].get("nodeName"):
+            got = driver.good("related", to="node", **of(pod))["object"]
+            check(got == described(nodes[node]), got)
+    for (group, kind, at), o in there.items():
+        if kind != "Pod":
+            got = driver.good("workload", resource=CACHED[group, kind].rsplit("/", 1)[1], namespace=at[0], name=at[1])
+            check(got == workload(group, "v1", kind, o), got)
+    node = {"resource": "nodes", "namespace": "", "name": next(iter(nodes))}
+    for to, asked in ("namespace", node), ("node", node), ("controller", node):
+        check(driver.ask("related", to=to, **asked).get("error") == "NOT_FOUND", to, "of a node")
+    check(driver.good("workload", **node)["kind"] == "Node", "a node's workload")
+    driver.good("end")
+
+    def of_set(name, uid="u", api="apps/v1", kind="ReplicaSet"):
+        return {"apiVersion": api, "kind": kind, "name": name, "uid": uid}
+
+    hash = {"pod-template-hash": "abc12"}
+    wanted = [("apps", "v1", "Deployment", "web", ""), ("argoproj.io", "v1alpha1", "Rollout", "web", ""),
+              ("apps", "v1", "ReplicaSet", "web-abc12", "u"), ("apps", "v1", "ReplicaSet", "-abc12", "u"),
+              ("example.com", "v1", "ReplicaSet", "web-abc12", "u"), ("batch", "v1", "Job", "night-abc12", "u"),
+              ("example.com", "v1", "Widget", "none", "u"), ("apps", "v1", "ReplicaSet", "another", "u")]
+    another = "/apis/apps/v1/namespaces/default/replicasets", {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "another"},
+                                                               "spec": {"selector": {"matchLabels": hash}, "template": {"metadata": {"labels": hash}}}}
+    with made(world, driver, pod_of("by-name", of_set("web-abc12"), hash),
+              pod_of("rollout", of_set("web-abc12"), dict(hash, **{"rollouts-pod-template-hash": "abc12"})),
+              pod_of("no-hash", of_set("web-abc12"), {"pod-template-hash": "bc12"}), pod_of("no-name", of_set("-abc12"), hash),
+              pod_of("group", of_set("web-abc12", api="example.com/v1"), hash), pod_of("job", of_set("night-abc12", api="batch/v1", kind="Job"), hash),
+              pod_of("widget", of_set("none", api="example.com/v1", kind="Widget")),
+              pod_of("uid", of_set("another")), pod_of("static", of_set(node["name"], api="v1", kind="Node")), pod_of("alone"), another) as (*pods, _):
+        for pod, (group, version, kind, name, uid) in zip(pods, wanted):
+            got = driver.good("workload", **of(pod))
+            check(got == {"cached": False, "fromNames": uid == "", "group": group, "version": version, "kind": kind, "namespace": "default",
+                          "name": name, "uid": uid}, pod["metadata"]["name"], got)
+        for pod in pods[-2:]:
+            check(driver.good("workload", **of(pod)) == workload("", "v1", "Pod", pod), pod["metadata"]["name"])
+        check(driver.ask("related", to="controller", **of(pods[0])).get("error") == "NOT_FOUND", "a ReplicaSet that is not there")
+        check(driver.ask("related", to="controller", **of(pods[5])).get("error") == "NO_RESOURCE", "a Job")
+        check(driver.ask("related", to="controller", **of(pods[-1])).get("error") == "NOT_FOUND", "no controller")
+        check(driver.ask("related", to="node", **of(pods[-1])).get("error") == "NOT_FOUND", "no node")
+
+
+def case_addresses(world, driver):
+    """An address leads to the Pod that has it, else to the Service, else to the Node with its host's Pods, else to a Pod that had it."""
+    finished = "Succeeded", "Failed"
+    pods, gone, host = {}, {}, {}
+    for pod in world.pods:
+        for ip in pod["status"].get("podIPs", []):
+            to = host if pod["spec"].get("hostNetwork") else gone if pod["status"].get("phase") in finished else pods
+            to.setdefault(ip["ip"], []).append(described(pod))
+    driver.begin()
+    for ip in DICE.sample(sorted(pods), 40):
+        for spelled in ip, "::ffff:" + ip, "::FFFF:%02x%02x:%02x%02x" % tuple(map(int, ip.split("."))):
+            got = driver.good("address", value=spelled)
+            check(got["object"] in pods[ip] and (got["kind"], got["deleted"], got["hostPods"]) == ("pod", False, 0), spelled, got)
+    for service in world.get("/api/v1/services")["items"]:
+        if (ip := service["spec"].get("clusterIP", "None")) != "None":
+            got = driver.good("address", value=ip)
+            check(got == {"kind": "service", "object": described(service), "deleted": False, "hostPods": 0}, got)
+    for node in world.get("/api/v1/nodes")["items"]:
+        ip = node["status"]["addresses"][0]["address"]
+        got = driver.good("address", value=ip)
+        check(got == {"kind": "node", "object": described(node), "deleted": False, "hostPods": len(host.get(ip, []))}, got)
+    check(any(host.values()), "no pod is on its host's network")
+    for ip, there in gone.items():
+        if ip not in pods:
+            got = driver.good("address", value=ip)
+            check(got["object"] in there and got["kind"] == "pod", got)
+    check(driver.ask("address", value="203.0.113.9").get("error") == "NOT_FOUND", "an address that nothing has")
+    for text in "", "web", "10.0.0", "10.0.0.1.1", "fe80::1%eth0", "010.0.0.1", "1" * 100, "10.0.0.1 ":
+        got = driver.ask("address", value=text)
+        check(got.get("error") in ("EINVAL", "SYNTAX"), text, got)
+    driver.good("end")
+    six = "2001:db8::%x" % DICE.randrange(1, 65536)
+    with made(world, driver, pod_of("six", status={"podIP": six, "podIPs": [{"ip": six}]})) as (pod,):
+        spelled = "2001:0DB8:0:0:0:0:0:" + six.rsplit(":", 1)[1].upper()
+        check(driver.good("address", value=spelled)["object"] == described(pod), spelled)
+        world.ask("DELETE", "%s/%s?gracePeriodSeconds=0" % (PODS, pod["metadata"]["name"]))
+        until_deleted(driver, pod)
+        got = driver.good("address", value=spelled)
+        check(got["deleted"] and got["kind"] == "pod" and got["object"][3] == pod["metadata"]["uid"], got)
+
+
+def case_services(world, driver):
+    """A Pod leads to the Services that send it traffic, each once, and a Service to its endpoints with their Pods and conditions."""
+    mark = str(time.time_ns())
+    services = "/api/v1/namespaces/default/services", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+
+    def service(name):
+        return services[0], {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name + mark}, "spec": {"ports": [{"port": 80}]}}
+
+    def endpoint(pod, **more):
+        return dict({"addresses": ["10.1.2.3", "10.1.2.4"], "targetRef": {"kind": "Pod", "namespace": "default", "name": pod["metadata"]["name"],
+                                                                          "uid": pod["metadata"]["uid"]}}, **more)
+
+    def slice_of(name, number, *endpoints):
+        return services[1], {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "endpoints": list(endpoints),
+                             "metadata": {"name": "%s%s-%d" % (name, mark, number), "labels": {"kubernetes.io/service-name": name + mark}}}
+
+    unready = {"ready": False, "serving": True, "terminating": True}
+    with made(world, driver, pod_of("behind"), pod_of("other")) as (pod, other):
+        gone = {"metadata": {"name": "gone", "uid": "gone"}}
+        endpoints = [endpoint(pod, nodeName="n1"), endpoint(other, conditions=unready), endpoint(pod, conditions={"ready": False}),
+                     endpoint(gone), {"addresses": ["10.1.2.5"]}]
+        with made(world, driver, service("one"), service("two"), slice_of("one", 1, *endpoints[:2]), slice_of("one", 2, *endpoints[2:]),
+                  slice_of("two", 1, endpoint(pod)), slice_of("lost", 1, endpoint(pod)),
+                  (services[1], dict(slice_of("x", 1, endpoint(pod))[1], metadata={"name": "unlabelled" + mark}))) as (one, two, first, second, *_):
+            check(driver.objects("services", **of(pod)) == keys([one, two]), driver.ask("services", **of(pod)))
+            check(driver.objects("services", **of(other)) == keys([one]), driver.ask("services", **of(other)))
+            got = driver.good("endpoints", **named(services[0], one))["endpoints"]
+            wanted = []
+            for slice, its in (first, endpoints[:2]), (second, endpoints[2:]):
+                for e in its:
+                    said = e.get("conditions", {})
+                    wanted.append({"slice": described(slice), "address": e["addresses"][0], "node": e.get("nodeName", ""),
+                                   "ready": said.get("ready", True), "serving": said.get("serving", said.get("ready", True)),
+                                   "terminating": said.get("terminating", False)})
+                    name = e.get("targetRef", {}).get("name")
+                    wanted[-1].update({"pod": described(p) for p in (pod, other) if p["metadata"]["name"] == name})
+            check(sorted(map(str, map(sorted_of, got))) == sorted(map(str, map(sorted_of, wanted))), got, wanted)
+        driver.begin()  # the inner snapshot was ended
+        nothing = driver.objects("services", **of(world.pods[0]))
+        check(nothing == [], nothing)
+    driver.begin()
+    slices = world.get("/apis/discovery.k8s.io/v1/endpointslices")["items"]
+    for slice in DICE.sample(slices, min(5, len(slices))):
+        at = {"resource": "services", "namespace": key(slice)[0], "name": slice["metadata"]["labels"]["kubernetes.io/service-name"]}
+        got = driver.good("endpoints", **at)["endpoints"]
+        check(sorted(e["address"] for e in got) == sorted(e["addresses"][0] for e in slice.get("endpoints") or []), at, got)
+    driver.good("end")
+
+
+def sorted_of(fields):
+    return sorted(fields.items())
 
 
 # ---- events
@@ -747,11 +1122,13 @@ def damage(arena, command, world):
             return "refused"
         damaged = False
         for pod in DICE.sample(world.pods, min(40, len(world.pods))):
-            for op in ("json", dict()), ("field", dict(path="spec.containers[*].image")), ("get", dict()):
+            for op in ("json", dict()), ("field", dict(path="spec.containers[*].image")), ("get", dict()), ("workload", dict()), ("services", dict()):
                 damaged |= driver.ask(op[0], **of(pod), **op[1]).get("error") == "CORRUPT"
         for op, fields in [("select", dict()), ("select", dict(labels="app.kubernetes.io/name")), ("info", dict()),
                            ("index", dict(index="nodeName", value=world.pods[0].get("spec", {}).get("nodeName", ""))),
-                           ("prefix", dict(index="containerID", value="0" * 12))]:
+                           ("prefix", dict(index="containerID", value="0" * 12)), ("container", dict(by="id", value="0" * 12)),
+                           ("container", dict(by="cgroup", value="/kubepods/pod" + world.pods[0]["metadata"]["uid"])),
+                           ("address", dict(value=world.pods[0]["status"].get("podIP", "10.0.0.1")))]:
             answer = driver.ask(op, resource="pods", **fields)
             damaged |= "CORRUPT" in (answer.get("error"), answer.get("end", "").replace("INFORMER_E_", ""))
         driver.ask("end")

@@ -13,15 +13,19 @@ import (
 	"io"
 	"iter"
 	"os"
+	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"informer"
 )
 
 type request struct {
-	Op, Socket, Resource, Namespace, Name, Index, Value, Labels, Fields, Path, By, Consumer string
-	Manual                                                                                  bool
-	Entries, MS                                                                             int
+	Op, Socket, Resource, Namespace, Name, Index, Value, Labels, Fields, Path, By, Consumer, To string
+	Manual                                                                                      bool
+	Entries, MS                                                                                 int
+	Start                                                                                       uint64
 }
 
 type driver struct {
@@ -113,7 +117,7 @@ var names = map[error]string{
 	informer.ErrNotReady: "NOT_READY", informer.ErrBusy: "BUSY", informer.ErrCorrupt: "CORRUPT",
 	informer.ErrNotFound: "NOT_FOUND", informer.ErrNoResource: "NO_RESOURCE", informer.ErrNoIndex: "NO_INDEX",
 	informer.ErrExpired: "EXPIRED", informer.ErrLayout: "LAYOUT", informer.ErrRefused: "REFUSED",
-	informer.ErrSyntax: "SYNTAX", informer.ErrType: "TYPE", informer.ErrClosed: "EINVAL",
+	informer.ErrAmbiguous: "AMBIGUOUS", unix.ESRCH: "ESRCH", informer.ErrSyntax: "SYNTAX", informer.ErrType: "TYPE", informer.ErrClosed: "EINVAL",
 	context.DeadlineExceeded: "ETIMEDOUT",
 }
 
@@ -188,6 +192,102 @@ var kinds = map[informer.Kind]string{informer.Null: "null", informer.Bool: "bool
 	informer.Uint: "uint", informer.Double: "double", informer.Number: "number", informer.String: "string",
 	informer.Array: "array", informer.Map: "object"}
 
+var (
+	containerKinds = map[informer.ContainerKind]string{informer.ContainerUnknown: "unknown",
+		informer.ContainerRegular: "regular", informer.ContainerInit: "init", informer.ContainerEphemeral: "ephemeral"}
+	containerStates = map[informer.ContainerState]string{informer.ContainerNoState: "",
+		informer.ContainerWaiting: "waiting", informer.ContainerRunning: "running",
+		informer.ContainerTerminated: "terminated"}
+	addressKinds = map[informer.AddressKind]string{informer.AddressPod: "pod", informer.AddressService: "service",
+		informer.AddressNode: "node"}
+)
+
+func (d *driver) container(r *request) (answer, error) {
+	pods := d.inf.Resource("pods")
+	var c informer.Container
+	var err error
+	switch r.By {
+	case "cgroup":
+		c, err = d.snap.ContainerByCgroup(pods, r.Value)
+	case "pid":
+		pid, _ := strconv.Atoi(r.Value)
+		c, err = d.snap.ContainerByPID(pods, pid, r.Start)
+	default:
+		c, err = d.snap.ContainerByID(pods, r.Value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	pod, err := describe(c.Pod)
+	return answer{"pod": pod, "deleted": c.Pod.Deleted(), "kind": containerKinds[c.Kind], "previous": c.Previous,
+		"state": containerStates[c.State], "restarts": c.RestartCount, "id": c.ID, "name": c.Name, "image": c.Image,
+		"imageID": c.ImageID}, err
+}
+
+func (d *driver) workload(r *request) (answer, error) {
+	o, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	w, err := o.Workload()
+	if err != nil {
+		return nil, err
+	}
+	a := answer{"cached": w.Cached, "fromNames": w.FromNames, "group": w.Group, "version": w.Version, "kind": w.Kind,
+		"namespace": w.Namespace, "name": w.Name, "uid": w.UID}
+	if w.Cached {
+		a["object"], err = describe(w.Object)
+	}
+	return a, err
+}
+
+func (d *driver) related(r *request) (answer, error) {
+	o, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	o, err = map[string]func() (informer.Object, error){"controller": o.Controller, "namespace": o.NamespaceObject,
+		"node": o.NodeObject}[r.To]()
+	if err != nil {
+		return nil, err
+	}
+	described, err := describe(o)
+	return answer{"object": described}, err
+}
+
+func (d *driver) address(r *request) (answer, error) {
+	found, err := d.snap.ByAddress(r.Value)
+	if err != nil {
+		return nil, err
+	}
+	described, err := describe(found.Object)
+	return answer{"kind": addressKinds[found.Kind], "object": described, "deleted": found.Object.Deleted(),
+		"hostPods": found.HostPods}, err
+}
+
+func (d *driver) endpoints(r *request) (answer, error) {
+	o, err := d.find(r)
+	if err != nil {
+		return nil, err
+	}
+	all := []answer{}
+	for e, err := range o.Endpoints() {
+		if err != nil {
+			return nil, err
+		}
+		a := answer{"address": e.Address, "node": e.Node, "ready": e.Ready, "serving": e.Serving,
+			"terminating": e.Terminating}
+		if a["slice"], err = describe(e.Slice); err == nil && e.HasPod {
+			a["pod"], err = describe(e.Pod)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return answer{"endpoints": all}, nil
+}
+
 func (d *driver) answer(r *request) (answer, error) {
 	switch r.Op {
 	case "attach":
@@ -258,6 +358,22 @@ func (d *driver) answer(r *request) (answer, error) {
 	case "unwatch":
 		d.stopWatch()
 		return answer{}, nil
+	case "container":
+		return d.container(r)
+	case "workload":
+		return d.workload(r)
+	case "related":
+		return d.related(r)
+	case "address":
+		return d.address(r)
+	case "services":
+		o, err := d.find(r)
+		if err != nil {
+			return nil, err
+		}
+		return all(o.Services(), nil)
+	case "endpoints":
+		return d.endpoints(r)
 	case "text":
 		o, path, err := d.findPath(r)
 		if err != nil {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader-lib/informer.h"
+#include "reader-lib/informer-node.h"
 
 #define HANDLE_MS 5000
 
@@ -425,6 +425,181 @@ do_json(const cJSON *request)
 	return r;
 }
 
+/* ---- the node's view ---- */
+
+static void
+print_field(const char *name, struct informer_text text)
+{
+	fprintf(out, ",\"%s\":", name);
+	print_text(text.data ? text.data : "", text.length);
+}
+
+static void
+print_flag(const char *name, bool flag)
+{
+	fprintf(out, ",\"%s\":%s", name, flag ? "true" : "false");
+}
+
+static int
+find_container(const cJSON *request, struct informer_container *c)
+{
+	const char *by = text_of(request, "by"), *value = text_of(request, "value");
+	const cJSON *start = cJSON_GetObjectItemCaseSensitive(request, "start");
+	struct informer_resource *pods = NULL;
+	int r = informer_resource_open(inf, "pods", &pods);
+
+	if (r < 0)
+		return r;
+	if (strcmp(by, "cgroup") == 0)
+		return informer_container_of_cgroup(&snap, pods, value, strlen(value), c);
+	if (strcmp(by, "pid") == 0)
+		return informer_container_of_pid(&snap, pods, atoi(value),
+						 start ? (uint64_t)start->valuedouble : 0, c);
+	return informer_container_of_id(&snap, pods, value, strlen(value), c);
+}
+
+static int
+do_container(const cJSON *request)
+{
+	static const char *const kinds[] = {"unknown", "regular", "init", "ephemeral"},
+				 *const states[] = {"", "waiting", "running", "terminated"};
+	struct informer_container c = {.size = sizeof(c)};
+	int r = find_container(request, &c);
+
+	if (r < 0)
+		return r;
+	fputs("{\"pod\":", out);
+	r = print_object(&c.pod);
+	print_flag("deleted", c.deleted);
+	print_flag("previous", c.previous);
+	fprintf(out, ",\"kind\":\"%s\",\"state\":\"%s\",\"restarts\":%u", kinds[c.kind], states[c.state],
+		c.restart_count);
+	print_field("id", (struct informer_text){c.id, strlen(c.id)});
+	print_field("name", c.name);
+	print_field("image", c.image);
+	print_field("imageID", c.image_id);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+do_workload(const cJSON *request)
+{
+	struct informer_workload w = {.size = sizeof(w)};
+	struct informer_object o = {0};
+	int r = find(request, &o);
+
+	if (r == 0)
+		r = informer_workload(&o, &w);
+	if (r < 0)
+		return r;
+	fprintf(out, "{\"cached\":%s", w.cached ? "true" : "false");
+	print_flag("fromNames", w.from_names);
+	print_field("group", w.group);
+	print_field("version", w.version);
+	print_field("kind", w.kind);
+	print_field("namespace", w.ns);
+	print_field("name", w.name);
+	print_field("uid", w.uid);
+	r = print_named("object", w.cached ? &w.object : NULL);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+do_related(const cJSON *request)
+{
+	const char *to = text_of(request, "to");
+	struct informer_object o = {0};
+	int r = find(request, &o);
+
+	if (r == 0)
+		r = strcmp(to, "controller") == 0  ? informer_controller_of(&o, &o)
+		    : strcmp(to, "namespace") == 0 ? informer_namespace_of(&o, &o)
+						   : informer_node_of(&o, &o);
+	if (r < 0)
+		return r;
+	fputs("{\"object\":", out);
+	r = print_object(&o);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+do_address(const cJSON *request)
+{
+	static const char *const kinds[] = {"pod", "service", "node"};
+	struct informer_address a = {.size = sizeof(a)};
+	const char *ip = text_of(request, "value");
+	int r = informer_by_address(&snap, ip, strlen(ip), &a);
+
+	if (r < 0)
+		return r;
+	fprintf(out, "{\"kind\":\"%s\",\"hostPods\":%llu", kinds[a.kind], (unsigned long long)a.host_pods);
+	print_flag("deleted", a.deleted);
+	r = print_named("object", &a.object);
+	fputs("}\n", out);
+	return r;
+}
+
+static int
+print_service(void *context, const struct informer_object *service)
+{
+	const char **separator = context;
+
+	fputs(*separator, out);
+	*separator = ",";
+	return print_object(service);
+}
+
+static int
+do_services(const cJSON *request)
+{
+	const char *separator = "";
+	struct informer_object o = {0};
+	int r = find(request, &o);
+
+	fputs("{\"objects\":[", out);
+	if (r == 0)
+		r = informer_services_of(&o, print_service, &separator);
+	fputs("],\"end\":\"\"}\n", out);
+	return r;
+}
+
+static int
+print_endpoint(void *context, const struct informer_endpoint *e)
+{
+	const char **separator = context;
+	int r;
+
+	fprintf(out, "%s{\"slice\":", *separator);
+	*separator = ",";
+	r = print_object(&e->slice);
+	if (r == 0)
+		r = print_named("pod", e->has_pod ? &e->pod : NULL);
+	print_field("address", e->address);
+	print_field("node", e->node);
+	print_flag("ready", e->ready);
+	print_flag("serving", e->serving);
+	print_flag("terminating", e->terminating);
+	fputs("}", out);
+	return r;
+}
+
+static int
+do_endpoints(const cJSON *request)
+{
+	const char *separator = "";
+	struct informer_object o = {0};
+	int r = find(request, &o);
+
+	fputs("{\"endpoints\":[", out);
+	if (r == 0)
+		r = informer_endpoints_of(&o, print_endpoint, &separator);
+	fputs("]}\n", out);
+	return r;
+}
+
 static int
 do_info(const cJSON *request)
 {
@@ -450,6 +625,8 @@ static const struct {
 	{"count", do_count},   {"field", do_field},   {"json", do_json},   {"info", do_info},
 	{"find", do_find},     {"text", do_text},     {"watch", do_watch}, {"next", do_next},
 	{"unwatch", do_unwatch},
+	{"container", do_container}, {"workload", do_workload}, {"related", do_related},
+	{"address", do_address}, {"services", do_services}, {"endpoints", do_endpoints},
 };
 
 static int
