@@ -27,6 +27,10 @@ type Options struct {
 	Socket string
 	// Name is shown by informerctl stat, cut to 63 bytes. "": the program's name.
 	Name string
+	// Orphan: while no informerd runs and nothing is attached, read what the last informerd left in memory, as of
+	// its last commit. Only informerd's own user and root can do this, on the host. The handle looks until there
+	// is something to read, and moves to the next informerd by itself.
+	Orphan bool
 	// Logger receives attach, loss and re-attach. Nil: no log.
 	Logger *slog.Logger
 }
@@ -34,6 +38,7 @@ type Options struct {
 const (
 	delayMin      = 10 * time.Millisecond
 	delayMax      = time.Second
+	delayStarting = 40 * time.Millisecond // while a writer starts or ends
 	greetingMax   = 5 * time.Second
 	firstAnswer   = 100 * time.Millisecond
 	nameMax       = 64
@@ -144,6 +149,7 @@ func (c *core) run() {
 		m, err := c.attempt()
 		if err == nil {
 			c.makeCurrent(m)
+			c.places = c.places[c.place : c.place+1]
 			c.tell(func() { c.reason = nil; c.attempts++ })
 			c.options.Logger.Info("attached", "generation", m.generation)
 			err = c.serve(m)
@@ -155,6 +161,12 @@ func (c *core) run() {
 		}
 		if errors.Is(err, ErrRefused) || errors.Is(err, ErrLayout) || errors.Is(err, errPacket) {
 			delay = delayMax
+		}
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED) {
+			err = c.nobodyListens(err)
+		}
+		if err == errStarting {
+			delay = min(delay, delayStarting)
 		}
 		c.tell(func() { c.reason = err; c.attempts++ })
 		c.options.Logger.Info("not attached", "reason", err)
@@ -267,7 +279,24 @@ func (c *core) makeCurrent(m *mapping) {
 	if old != nil {
 		old.retire()
 	}
-	c.places = c.places[c.place : c.place+1]
+}
+
+// nobodyListens: err is why. If the handle has nothing to read, it makes what the last informerd left current.
+// Returns why there is no informerd.
+func (c *core) nobodyListens(err error) error {
+	if !c.options.Orphan || c.current.Load() != nil {
+		return err
+	}
+	m, orphanErr := c.findOrphan()
+	switch orphanErr {
+	case nil:
+		c.makeCurrent(m)
+		c.options.Logger.Info("attached to what informerd left", "generation", m.generation)
+	case unix.ENOENT, unix.EACCES:
+	default:
+		return orphanErr
+	}
+	return err
 }
 
 // serve reads what informerd sends, until it hangs up or the handle is closed.

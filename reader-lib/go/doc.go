@@ -6,7 +6,7 @@
 // shared-memory file, the arena. This package maps the arena read-only. A lookup is a few memory reads: no
 // network, no system call, no parse, no cgo.
 //
-//	inf, err := informer.Attach(nil)             // also without the daemon
+//	inf, err := informer.Attach(nil)             // also without the daemon; Options.Orphan reads what it left
 //	defer inf.Close()
 //	err = inf.WaitSynced(ctx, "pods")            // optional: wait for the first list
 //	pods := inf.Resource("pods")

@@ -290,6 +290,9 @@ func (m *mapping) begin(held bool) (Snapshot, error) {
 	p.view = view(m.arena[:committed:committed])
 	if err := p.openRoot(root, newest); err != nil {
 		p.free()
+		if err == ErrExpired { // revoked since: another arena comes
+			err = ErrNotReady
+		}
 		return Snapshot{}, err
 	}
 	atomic.StoreUint64(p.cell, p.epoch) // R3

@@ -38,7 +38,7 @@ start_sim --nodes 10 --pods-per-node 30 --history 1000000 --crd widgets.v1.examp
 start
 wait_ready
 
-# a case that wants another informerd runs this, and waits; with restart.anew it begins without an arena
+# a case that wants another informerd runs this, and waits; with restart.anew it begins without an arena, with restart.stop none begins
 cat >"$T/restart" <<END
 #!/bin/sh
 kill -USR1 $$
@@ -47,10 +47,14 @@ rm "$T/restarted"
 END
 chmod +x "$T/restart"
 restart() {
-	stop_daemon KILL
+	[ -z "$daemon_pid" ] || stop_daemon KILL
 	[ ! -e "$T/restart.anew" ] || rm "$T"/arena/* "$T/restart.anew"
-	start
-	wait_ready
+	if [ -e "$T/restart.stop" ]; then
+		rm "$T/restart.stop"
+	else
+		start
+		wait_ready
+	fi
 	: >"$T/restarted"
 }
 trap restart USR1

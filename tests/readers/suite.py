@@ -6,6 +6,7 @@ A case is a function whose name begins with case_; its docstring is the promise.
 """
 import array
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -41,9 +42,9 @@ def check(condition, *what):
 class Driver:
     """A process that answers requests."""
 
-    def __init__(self, command, place):
+    def __init__(self, command, place, **options):
         self.process = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.ask("attach", socket=place)
+        self.ask("attach", socket=place, **options)
 
     def ask(self, op, **fields):
         """The answer to a request; an answer that does not come within PATIENCE fails the case."""
@@ -933,7 +934,7 @@ def case_events_over_deaths(world, driver):
             change = driver.good("next", ms=100)
             if change:
                 told.take(change)
-        subprocess.run([os.environ["RESTART"]], check=True)
+        restart()
     world.post("/sim/churn?rate=0")
     told.take_all(driver, lambda: is_told(world, told))
     check("resync_begin" not in told.kinds, told.kinds)
@@ -973,8 +974,7 @@ def case_another_lineage(world, driver):
     churn(world, 2000, 500)
     for _ in range(3):  # then numbers of the lineage before are lower than the new one's
         world.post("/sim/churn?rate=2000&count=400")
-        open(os.environ["RESTART"] + ".anew", "w").close()
-        subprocess.run([os.environ["RESTART"]], check=True)
+        restart("anew")
         while world.get("/sim/stats")["churn"]["running"]:
             time.sleep(0.05)
         told.take_all(driver, lambda: is_told(world, told))
@@ -1053,11 +1053,111 @@ def case_killed_under_load(world, driver):
                 check("EXPIRED" in str(listed), listed)
             driver.good("end")
             if i % 20 == 10:
-                subprocess.run([os.environ["RESTART"]], check=True)
+                restart()
                 deaths += 1
     finally:
         world.post("/sim/churn?rate=0")
     check(before["generation"] > deaths, before)
+
+
+def restart(how=""):
+    """Kill informerd, and start another one; "anew": without an arena; "stop": start none."""
+    if how:
+        open("%s.%s" % (os.environ["RESTART"], how), "w").close()
+    subprocess.run([os.environ["RESTART"]], check=True)
+
+
+@contextlib.contextmanager
+def locked(path):
+    """Hold a lock as a writer does."""
+    with open(path, "r+") as f:
+        lock = struct.pack("=hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        fcntl.fcntl(f, 37, lock)  # F_OFD_SETLK
+        yield
+
+
+@contextlib.contextmanager
+def mode(path, bits):
+    before = os.stat(path).st_mode & 0o7777
+    os.chmod(path, bits)
+    yield
+    os.chmod(path, before)
+
+
+@contextlib.contextmanager
+def linked(path):
+    os.link(path, path + ".link")
+    yield
+    os.unlink(path + ".link")
+
+
+@contextlib.contextmanager
+def written(path, at, text):
+    with open(path, "r+b") as f:
+        f.seek(at)
+        before = f.read(len(text))
+        f.seek(at)
+        f.write(text)
+        f.flush()
+        yield
+        f.seek(at)
+        f.write(before)
+
+
+@contextlib.contextmanager
+def owned(path, uid):
+    os.chown(path, uid, -1)
+    yield
+    os.chown(path, 0, -1)
+
+
+def case_orphans(world, driver):
+    """What a dead informerd left is read by who asks for it, if owners, modes, links, lock and note are right; then what the next one has."""
+    command = driver.process.args[0]
+    before = driver.begin()
+    driver.good("end")
+    restart("stop")
+    plain = Driver(command, world.place)
+    check(plain.ask("begin").get("error") == "NOT_READY", "a reader that did not ask")
+    plain.close()
+    orphan = Driver(command, world.place, orphan=True)
+    moment = orphan.good("begin")
+    check(moment["generation"] == before["generation"] and moment["seq"] >= before["seq"], moment, before)
+    check(orphan.objects("select", resource="pods") == keys(world.pods), "another list")
+    pod = DICE.choice(world.pods)
+    check(json.dumps(orphan.good("json", **of(pod))["json"]) == json.dumps(pod), "another object")
+    lock = world.place + ".lock"
+    with open(lock) as f:
+        lines = f.read().split("\n")
+    arena, incarnation = lines[2], len("\n".join(lines[:3])) + 1
+    wrong = [locked(lock), mode(lock, 0o640), mode(arena, 0o604), linked(arena), written(lock, 0, b"X"),
+             written(lock, incarnation, b"0" if lines[3][0] != "0" else b"1"), written(arena, 384, b"\3"), written(arena, 384, b"\0")]
+    if os.geteuid() == 0:
+        wrong += [owned(lock, 12345), owned(arena, 12345)]
+    for i, it in enumerate(wrong):
+        with it:
+            other = Driver(command, world.place, orphan=True)
+            got = other.ask("begin")
+            check(got.get("error") == "NOT_READY", i, got)
+            if i:
+                other.close()
+            else:
+                starting = other
+    check(starting.begin()["seq"] == moment["seq"], "a handle does not look again")
+    starting.good("end")
+    starting.close()
+    restart()
+    check(orphan.objects("select", resource="pods") == keys(world.pods), "the old snapshot")
+    orphan.good("end")
+    end = time.monotonic() + PATIENCE
+    while True:
+        got = orphan.begin()
+        orphan.good("end")
+        if got["generation"] > moment["generation"]:
+            break
+        check(time.monotonic() < end, "the handle does not move on:", got, moment)
+        time.sleep(0.05)
+    orphan.close()
 
 
 # ---- arenas that make no sense

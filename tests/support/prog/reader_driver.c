@@ -27,6 +27,12 @@ text_of(const cJSON *request, const char *field)
 	return text ? text : "";
 }
 
+static bool
+flag_of(const cJSON *request, const char *field)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(request, field));
+}
+
 static struct informer_resource *
 resource_of(const cJSON *request)
 {
@@ -105,7 +111,8 @@ static int
 do_attach(const cJSON *request)
 {
 	struct informer_options options = {.size = sizeof(options),
-					   .socket_path = text_of(request, "socket")};
+					   .socket_path = text_of(request, "socket"),
+					   .flags = flag_of(request, "orphan") ? INFORMER_ORPHAN : 0};
 	int r = informer_attach(&options, &inf);
 
 	fputs("{}\n", out);
@@ -331,7 +338,7 @@ do_watch(const cJSON *request)
 		.label_selector = text_of(request, "labels"),
 		.field_selector = text_of(request, "fields"),
 		.consumer = *consumer ? consumer : NULL,
-		.manual_ack = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(request, "manual")),
+		.manual_ack = flag_of(request, "manual"),
 		.queue_entries = entries ? (uint32_t)entries->valueint : 0,
 	};
 	int r = informer_add_handler(inf, &o, &handler);
