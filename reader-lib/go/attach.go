@@ -31,6 +31,9 @@ type Options struct {
 	// its last commit. Only informerd's own user and root can do this, on the host. The handle looks until there
 	// is something to read, and moves to the next informerd by itself.
 	Orphan bool
+	// Verify: check each block's integrity tag when the block is first touched. What is damaged is ErrCorrupt, and
+	// from then on all of that arena. With Orphan the keys come from informerd's key file.
+	Verify bool
 	// Logger receives attach, loss and re-attach. Nil: no log.
 	Logger *slog.Logger
 }
@@ -240,7 +243,11 @@ func (c *core) attempt() (*mapping, error) {
 	hello := newPacket(msgHello, 8+nameMax)
 	hello = native.AppendUint16(hello, layoutMajor)
 	hello = native.AppendUint16(hello, layoutMinor)
-	hello = native.AppendUint32(hello, 0)
+	flags := uint32(0)
+	if c.options.Verify {
+		flags = helloWantKeys
+	}
+	hello = native.AppendUint32(hello, flags)
 	// A broker that refuses us at once has hung up already; its packet is still in the socket.
 	if _, err = conn.Write(appendText(hello, c.options.Name, nameMax)); err != nil &&
 		!errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
@@ -264,7 +271,16 @@ func (c *core) attempt() (*mapping, error) {
 		return nil, err
 	}
 	conn.SetDeadline(time.Time{})
-	return newMapping(p.files[0], p.files[1], p.files[2], conn)
+	m, err := newMapping(p.files[0], p.files[1], p.files[2], conn)
+	if err != nil || !c.options.Verify {
+		return m, err
+	}
+	if p.bytes.u32(welcomeHasKey) == 0 {
+		m.retire()
+		return nil, fmt.Errorf("informerd gave no keys, so nothing can be verified: %w", ErrRefused)
+	}
+	m.verify(p.bytes[welcomeKeys:welcomeBytes])
+	return m, nil
 }
 
 // makeCurrent lets snapshots begin on a mapping. Its predecessor stays mapped while it is read. If both are

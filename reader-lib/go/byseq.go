@@ -24,7 +24,7 @@ type bySeqPart struct {
 	ended    bool
 }
 
-func (a view) leafOfSeq(resource uint64, leaf uint32) (f found) {
+func (a *view) leafOfSeq(resource uint64, leaf uint32) (f found) {
 	if leaf&immediate != 0 {
 		f.at, f.end = a.ordinal(a.u32(resource+resOrdinals), leaf&^immediate)
 		f.seq = a.u64(f.at + objSeq)
@@ -51,7 +51,7 @@ func (w *bySeq) start(p *pin, b *binding, after uint64) {
 		part.resource, part.next = resource, found{part: i, seq: after}
 		leaf := uint32(0)
 		if after+1 != 0 {
-			leaf = part.it.seek(p.view, p.view.u32(resource+resBySeq), after+1, func(leaf uint32) uint64 {
+			leaf = part.it.seek(&p.view, p.view.u32(resource+resBySeq), after+1, func(leaf uint32) uint64 {
 				return p.view.leafOfSeq(resource, leaf).seq
 			})
 		}

@@ -48,7 +48,8 @@
 // # Errors
 //
 // All errors can be told apart with errors.Is: [ErrNotFound], [ErrNotReady], [ErrExpired], … The arena's
-// bytes are input: whatever they are, calls return [ErrCorrupt] and do not panic.
+// bytes are input: whatever they are, calls return [ErrCorrupt] and do not panic. Options.Verify also checks the
+// integrity tag of each block.
 //
 // # Goroutines
 //

@@ -230,7 +230,7 @@ func (f *feed) openOnce(current *mapping) (bool, error) {
 
 func (f *feed) readRoot(p *pin) {
 	f.root = feedRoot{epoch: p.epoch, seq: p.seq, listed: make([]bool, len(f.binding.parts))}
-	copy(f.root.lineage[:], p.view[p.root+rootLineage:])
+	copy(f.root.lineage[:], p.view.raw[p.root+rootLineage:])
 	for i := range f.binding.parts {
 		resource, _, ok := p.resourceAt(f.binding.parts[i].position)
 		if !ok {

@@ -59,7 +59,7 @@ func (p *pin) one(s Snapshot, b *binding, which role, value string, fits func(*d
 			return Object{}, err
 		}
 		for at, end, ok := c.step(p); ok; at, end, ok = c.step(p) {
-			d := decoder{p.view, at}
+			d := decoder{&p.view, at}
 			body := span{at + uint64(d.u16(at+objBodyOffset)), end}
 			if now := d.u64(at + objCreatedSeq); now > created && c.wanted(p, at, end) &&
 				(fits == nil || fits(&d, body)) {
@@ -163,7 +163,7 @@ func (s Snapshot) Find(r *Resource, by By, value string) (o Object, err error) {
 // findDeleted calls f with the tombstones of a part that answer, until f returns true.
 func (p *pin) findDeleted(part *part, by By, q *question, f func(tomb, at, end uint64) bool) {
 	const kind = 0x9e3779b97f4a7c15
-	a := p.view
+	a := &p.view
 	resource, _, ok := p.resourceAt(part.position)
 	if !ok {
 		corrupt()
@@ -218,7 +218,7 @@ func (o Object) Deletion() (Deletion, error) {
 		if o.tomb == 0 {
 			return Deletion{}, ErrNotFound
 		}
-		a := p.view
+		a := &p.view
 		return Deletion{time.Unix(0, int64(a.u64(o.tomb+tombWallNS))), a.u64(o.tomb + tombSeq),
 			a.u32(o.tomb+tombFlags)&tombUnseen == 0}, nil
 	})

@@ -118,7 +118,7 @@ func (def *indexDef) fits(d *decoder, body span, q *question) bool {
 }
 
 // postings is a checked POSTINGS block: its ordinals, or the link of their trie if there are many.
-func (a view) postings(ref uint32) (count, ordinals uint64, value []byte) {
+func (a *view) postings(ref uint32) (count, ordinals uint64, value []byte) {
 	at, end := a.block(ref, blockPostings, 8)
 	count, length := uint64(a.u32(at)), uint64(a.u32(at+4))
 	words := count
@@ -128,14 +128,14 @@ func (a view) postings(ref uint32) (count, ordinals uint64, value []byte) {
 	if count == 0 || 8+4*words+length != end-at {
 		corrupt()
 	}
-	return count, at + 8, a[end-length : end]
+	return count, at + 8, a.raw[end-length : end]
 }
 
 // indexLeaf is the leaf of those of a part's objects that may answer: an ordinal or POSTINGS; 0: none.
 // filter: each object must still be compared.
 func (p *pin) indexLeaf(resource uint64, number int, def *indexDef, q *question) (leaf uint32, filter bool,
 	err error) {
-	a := p.view
+	a := &p.view
 	if q.begins && def.prefix == 0 {
 		return 0, false, fmt.Errorf("the index %q is not searched by prefix: declare it with a prefix, as in "+
 			"informerd --index NAME=RESOURCE:PATH:prefix=12: %w", def.name, ErrNoIndex)
@@ -174,7 +174,7 @@ func (p *pin) indexLeaf(resource uint64, number int, def *indexDef, q *question)
 }
 
 // leafCount is how many objects a leaf has.
-func (a view) leafCount(leaf uint32) uint64 {
+func (a *view) leafCount(leaf uint32) uint64 {
 	if leaf&immediate != 0 {
 		return 1
 	}

@@ -39,7 +39,7 @@ func (p *pin) info(part *part) ResourceInfo {
 	if !ok {
 		corrupt()
 	}
-	a, def := p.view, part.def
+	a, def := &p.view, part.def
 	info := ResourceInfo{Group: def.group, Version: def.version, Resource: def.resource, Kind: def.kind,
 		Singular: def.singular, ShortNames: def.shortNames, Namespace: def.namespace,
 		LabelSelector: def.labelSelector, FieldSelector: def.fieldSelector, Namespaced: def.namespaced,
@@ -59,12 +59,12 @@ func (p *pin) info(part *part) ResourceInfo {
 	return info
 }
 
-func (a view) resourceVersion(resource uint64) string {
-	length := uint64(a[resource+resVersionLength])
+func (a *view) resourceVersion(resource uint64) string {
+	length := uint64(a.raw[resource+resVersionLength])
 	if length > resourceVersionMax {
 		corrupt()
 	}
-	return string(a[resource+resVersion : resource+resVersion+length])
+	return string(a.raw[resource+resVersion : resource+resVersion+length])
 }
 
 // Info is what the snapshot says about a resource. With several entries, as for several namespaces: Objects is

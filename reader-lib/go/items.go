@@ -58,10 +58,10 @@ func (f *feed) giveCaughtUp() bool {
 }
 
 // wants tells whether an object is in the watch's namespace; one without namespace is in every one.
-func (f *feed) wants(a view, at uint64) bool {
-	length := uint64(a[at+objNamespaceLength])
+func (f *feed) wants(a *view, at uint64) bool {
+	length := uint64(a.raw[at+objNamespaceLength])
 	return f.sub.options.Namespace == "" || length == 0 ||
-		string(a[at+objKey:at+objKey+length]) == f.sub.options.Namespace
+		string(a.raw[at+objKey:at+objKey+length]) == f.sub.options.Namespace
 }
 
 func (f *feed) nextOfWalk(p *pin) (ok, ended bool) {
@@ -75,8 +75,8 @@ func (f *feed) nextOfWalk(p *pin) (ok, ended bool) {
 			f.cursor.Seq, f.mode, f.walking = f.target, feedRing, false
 			return false, true
 		}
-		if f.wants(p.view, found.at) {
-			f.setFound(p.view, &found)
+		if f.wants(&p.view, found.at) {
+			f.setFound(&p.view, &found)
 			return true, false
 		}
 		f.position = found.seq
@@ -85,7 +85,7 @@ func (f *feed) nextOfWalk(p *pin) (ok, ended bool) {
 	return false, false
 }
 
-func (f *feed) setFound(a view, found *found) {
+func (f *feed) setFound(a *view, found *found) {
 	f.item = item{kind: itemPresent, part: found.part, seq: found.seq, createdSeq: a.u64(found.at + objCreatedSeq),
 		unseen: found.unseen}
 	f.item.initial = f.walk != walkCoalesced && f.item.createdSeq <= f.goneAfter || !f.listed[found.part]
@@ -143,7 +143,7 @@ func (f *feed) take(p *pin, e entry) (ok, over, bad bool) {
 	switch {
 	case change:
 		f.item.initial = !f.listed[part]
-		return true, false, !f.follow(p.view, e)
+		return true, false, !f.follow(&p.view, e)
 	case e.kind == entryStatus:
 		f.item.kind, f.item.ref = itemStatus, e.newRef
 	default:
@@ -154,7 +154,7 @@ func (f *feed) take(p *pin, e entry) (ok, over, bad bool) {
 }
 
 // follow follows an entry's refs, and compares the objects with the entry.
-func (f *feed) follow(a view, e entry) bool {
+func (f *feed) follow(a *view, e entry) bool {
 	it := &f.item
 	object := func(ref uint32) where {
 		at, end := a.object(ref)
@@ -196,7 +196,7 @@ func (f *feed) outstanding(p *pin) bool {
 		if !more {
 			return false
 		}
-		if f.wants(p.view, found.at) {
+		if f.wants(&p.view, found.at) {
 			return true
 		}
 	}

@@ -102,7 +102,7 @@ func (c *cursor) beginPart(p *pin) error {
 	if filter {
 		c.filter = def
 	}
-	c.walkLeaf(p.view, leaf)
+	c.walkLeaf(&p.view, leaf)
 	return nil
 }
 
@@ -130,14 +130,14 @@ func (c *cursor) narrow(p *pin) error {
 		}
 	}
 	if leaf != 0 {
-		c.walkLeaf(p.view, leaf)
+		c.walkLeaf(&p.view, leaf)
 		return nil
 	}
 	c.walking = walkAll
 	return nil
 }
 
-func (c *cursor) walkLeaf(a view, leaf uint32) {
+func (c *cursor) walkLeaf(a *view, leaf uint32) {
 	if leaf&immediate != 0 {
 		c.walking, c.one = walkOne, leaf
 		return
@@ -151,7 +151,7 @@ func (c *cursor) walkLeaf(a view, leaf uint32) {
 
 // step is the next object of the part; ok is false at its end.
 func (c *cursor) step(p *pin) (at, end uint64, ok bool) {
-	a := p.view
+	a := &p.view
 	switch c.walking {
 	case walkAll:
 		leaf := c.leaf(a, a.u32(c.resource+resOrdinals))
@@ -186,7 +186,7 @@ func (c *cursor) step(p *pin) (at, end uint64, ok bool) {
 	return 0, 0, false
 }
 
-func (c *cursor) leaf(a view, top uint32) uint32 {
+func (c *cursor) leaf(a *view, top uint32) uint32 {
 	if c.fresh {
 		c.fresh = false
 		return c.trie.first(a, top)
@@ -196,15 +196,15 @@ func (c *cursor) leaf(a view, top uint32) uint32 {
 
 // byOrdinal is the object with an ordinal, by the table of hints, else by the trie.
 func (c *cursor) byOrdinal(p *pin, link uint32) (at, end uint64) {
-	a := p.view
+	a := &p.view
 	if link&immediate == 0 {
 		corrupt()
 	}
 	ordinal := link &^ immediate
 	cells, count := a.cells(a.u32(c.resource+resByOrdinal), 2, 4)
 	if uint64(ordinal) < count {
-		cell := atomic.LoadUint32((*uint32)(unsafe.Pointer(&a[cells+4*uint64(ordinal)]))) // S2
-		if p.m.closed() {                                                                 // S2'
+		cell := atomic.LoadUint32((*uint32)(unsafe.Pointer(&a.raw[cells+4*uint64(ordinal)]))) // S2
+		if p.m.closed() {                                                                     // S2'
 			corrupt()
 		}
 		if cell != 0 {
@@ -218,7 +218,7 @@ func (c *cursor) byOrdinal(p *pin, link uint32) (at, end uint64) {
 }
 
 func (c *cursor) wanted(p *pin, at, end uint64) bool {
-	d := decoder{p.view, at}
+	d := decoder{&p.view, at}
 	body := span{at + uint64(d.u16(at+objBodyOffset)), end}
 	if c.filter != nil && !c.filter.fits(&d, body, &c.asked) {
 		return false

@@ -11,27 +11,27 @@ import (
 )
 
 // object checks an OBJECT's head and returns where its payload begins and ends.
-func (a view) object(ref uint32) (at, end uint64) {
+func (a *view) object(ref uint32) (at, end uint64) {
 	at, end = a.block(ref, blockObject, objKey)
 	body := uint64(a.u16(at + objBodyOffset))
-	if objKey+uint64(a[at+objNamespaceLength])+uint64(a.u16(at+objNameLength))+uint64(a[at+objUIDLength])+
-		uint64(a[at+objVersionLength]) > body || body >= end-at {
+	if objKey+uint64(a.raw[at+objNamespaceLength])+uint64(a.u16(at+objNameLength))+uint64(a.raw[at+objUIDLength])+
+		uint64(a.raw[at+objVersionLength]) > body || body >= end-at {
 		corrupt()
 	}
 	return at, end
 }
 
 // isOfKey tells whether the object at `at` has this key.
-func (a view) isOfKey(at uint64, namespace, name string) bool {
-	m, n := uint64(a[at+objNamespaceLength]), uint64(a.u16(at+objNameLength))
+func (a *view) isOfKey(at uint64, namespace, name string) bool {
+	m, n := uint64(a.raw[at+objNamespaceLength]), uint64(a.u16(at+objNameLength))
 	key := at + objKey
 	return m == uint64(len(namespace)) && n == uint64(len(name)) &&
-		string(a[key:key+m]) == namespace && string(a[key+m:key+m+n]) == name
+		string(a.raw[key:key+m]) == namespace && string(a.raw[key+m:key+m+n]) == name
 }
 
 // cells is where a shortcut's cells begin, and how many there are; 0: there is none.
-func (a view) cells(ref uint32, kind uint32, width uint64) (at, count uint64) {
-	if ref == 0 {
+func (a *view) cells(ref uint32, kind uint32, width uint64) (at, count uint64) {
+	if ref == 0 || a.verifier != nil { // cells have no tag
 		return 0, 0
 	}
 	payload, end := a.block(ref, blockShortcut, 8)
@@ -46,15 +46,15 @@ func (a view) cells(ref uint32, kind uint32, width uint64) (at, count uint64) {
 // byShortcut finds the object with this key through the table of hints; 0: search the tries.
 // Steps: PROTOCOLS.md, Shortcut, and S2' of Revoke.
 func (p *pin) byShortcut(table uint32, hash uint64, namespace, name string) (at, end uint64) {
-	a := p.view
+	a := &p.view
 	cells, count := a.cells(table, 1, 8)
 	if count == 0 {
 		return 0, 0
 	}
 	bucket := cells + (hash&(count/8-1))*64
-	_ = a[bucket+63]
+	_ = a.raw[bucket+63]
 	for i := uint64(0); i < 64; i += 8 {
-		cell := atomic.LoadUint64((*uint64)(unsafe.Pointer(&a[bucket+i]))) // S2
+		cell := atomic.LoadUint64((*uint64)(unsafe.Pointer(&a.raw[bucket+i]))) // S2
 		if cell>>32 != hash>>32 || cell == 0 {
 			continue
 		}
@@ -70,7 +70,7 @@ func (p *pin) byShortcut(table uint32, hash uint64, namespace, name string) (at,
 }
 
 // ordinal is the object with this ordinal, by the resource's trie.
-func (a view) ordinal(trie uint32, ordinal uint32) (at, end uint64) {
+func (a *view) ordinal(trie uint32, ordinal uint32) (at, end uint64) {
 	leaf := a.search(trie, uint64(ordinal))
 	if leaf == 0 || leaf&immediate != 0 {
 		corrupt()
@@ -84,7 +84,7 @@ func (a view) ordinal(trie uint32, ordinal uint32) (at, end uint64) {
 
 // get finds the object with this key in a part.
 func (p *pin) get(resource uint64, hash uint64, namespace, name string) (at, end uint64, ok bool) {
-	a := p.view
+	a := &p.view
 	if at, end = p.byShortcut(a.u32(resource+resByKey), hash, namespace, name); at != 0 {
 		return at, end, true
 	}

@@ -31,8 +31,7 @@ type mapping struct {
 	generation  uint64
 	incarnation [16]byte
 	hash        hashKey
-	keys        [32]byte
-	hasKeys     bool
+	verifier    *verifier // nil: tags are not checked
 
 	resources atomic.Pointer[table]
 	// what ByAddress and Services search
@@ -77,7 +76,7 @@ func (m *mapping) closed() bool       { return atomic.LoadUint32(word32(m.slot, 
 func (m *mapping) close()             { atomic.StoreUint32(word32(m.slot, slotClosed), 1) }
 
 // checkHeader checks a copy of the header, and what the file has.
-func checkHeader(h view, state uint32, committed, fileBytes uint64) error {
+func checkHeader(h raw, state uint32, committed, fileBytes uint64) error {
 	major, minor := h.u16(hMajor), h.u16(hMinor)
 	switch {
 	case state == stateIncomplete:
@@ -158,7 +157,7 @@ func (m *mapping) mapArena() error {
 	// else
 	state := atomic.LoadUint32(word32(shared, hState))
 	committed := atomic.LoadUint64(word64(shared, hCommitted))
-	header := append(view(nil), shared[:hTag]...)
+	header := append(raw(nil), shared[:hTag]...)
 	unix.Munmap(shared)
 	if err = checkHeader(header, state, committed, bytes); err != nil {
 		return err
@@ -287,7 +286,7 @@ func (m *mapping) begin(held bool) (Snapshot, error) {
 	if committed > m.checked.Load() {
 		committed = m.grown(committed)
 	}
-	p.view = view(m.arena[:committed:committed])
+	p.view = view{raw(m.arena[:committed:committed]), m.verifier}
 	if err := p.openRoot(root, newest); err != nil {
 		p.free()
 		if err == ErrExpired { // revoked since: another arena comes
@@ -332,8 +331,8 @@ func (p *pin) stretch() {
 	if committed > p.m.checked.Load() {
 		committed = p.m.grown(committed)
 	}
-	if committed > uint64(len(p.view)) {
-		p.view = view(p.m.arena[:committed:committed])
+	if committed > uint64(len(p.view.raw)) {
+		p.view = view{raw(p.m.arena[:committed:committed]), p.m.verifier}
 	}
 }
 
@@ -350,6 +349,9 @@ func (p *pin) validate() error {
 	acquire(&p.m.fenced)
 	if p.m.state() == stateRevoked || p.m.closed() {
 		return ErrExpired
+	}
+	if v := p.m.verifier; v != nil && v.damaged.Load() { // from then on nothing in this arena is trusted
+		return ErrCorrupt
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type Object struct {
 	tomb    uint64 // payload of its TOMBSTONE; 0: it is present
 }
 
-func (o *Object) decoder(p *pin) decoder { return decoder{p.view, o.at} }
+func (o *Object) decoder(p *pin) decoder { return decoder{&p.view, o.at} }
 func (o *Object) body(d *decoder) span {
 	return span{o.at + uint64(d.u16(o.at+objBodyOffset)), o.end}
 }
@@ -302,7 +302,7 @@ func (v Value) Text() (string, error) {
 		if kind := kindOf(v.tag); kind != String && kind != Number {
 			return "", ErrType
 		}
-		d := decoder{p.view, v.own}
+		d := decoder{&p.view, v.own}
 		return string(d.text(v.at, v.tag)), nil
 	})
 }
@@ -324,7 +324,7 @@ func (v Value) Int() (int64, error) {
 		if kindOf(v.tag) != Int {
 			return 0, ErrType
 		}
-		d := decoder{p.view, v.own}
+		d := decoder{&p.view, v.own}
 		return d.integer(v.at, v.tag), nil
 	})
 }
@@ -332,7 +332,7 @@ func (v Value) Int() (int64, error) {
 // Uint is an integer of 0 or above.
 func (v Value) Uint() (uint64, error) {
 	return read(v.s, func(p *pin) (n uint64, err error) {
-		d := decoder{p.view, v.own}
+		d := decoder{&p.view, v.own}
 		switch kindOf(v.tag) {
 		case Uint:
 			return d.u64(v.at.at + 1), nil
@@ -348,7 +348,7 @@ func (v Value) Uint() (uint64, error) {
 // Float is any number.
 func (v Value) Float() (float64, error) {
 	return read(v.s, func(p *pin) (n float64, err error) {
-		d := decoder{p.view, v.own}
+		d := decoder{&p.view, v.own}
 		switch kindOf(v.tag) {
 		case Int:
 			return float64(d.integer(v.at, v.tag)), nil
@@ -372,7 +372,7 @@ func (v Value) AppendJSON(to []byte) (text []byte, err error) {
 	}
 	old := debug.SetPanicOnFault(true)
 	defer p.guard(old, &err)
-	d := decoder{p.view, v.own}
+	d := decoder{&p.view, v.own}
 	printer := printer{&d, itemsMax}
 	return printer.append(to, v.at, 0), nil
 }

@@ -90,7 +90,7 @@ func isHeld(lock *os.File) (bool, error) {
 func (c *core) findOrphan() (*mapping, error) {
 	result := error(unix.ENOENT)
 	for _, place := range c.places {
-		m, err := orphanBeside(place.path)
+		m, err := orphanBeside(place.path, c.options.Verify)
 		if err == nil {
 			return m, nil
 		}
@@ -102,7 +102,7 @@ func (c *core) findOrphan() (*mapping, error) {
 	return nil, result
 }
 
-func orphanBeside(socket string) (*mapping, error) {
+func orphanBeside(socket string, verify bool) (*mapping, error) {
 	lock, st, err := openPlain(socket + ".lock") // O1
 	if err == unix.EINVAL {
 		err = unix.ENOENT
@@ -120,6 +120,9 @@ func orphanBeside(socket string) (*mapping, error) {
 	}
 	for range noteRounds {
 		m, failed := takeOrphan(lock, st.Uid, &note)
+		if failed == nil && verify {
+			failed = m.verifyOrphan(socket, st.Uid)
+		}
 		if failed == nil {
 			return m, nil
 		}
@@ -187,4 +190,17 @@ func mapOrphan(arena *os.File) (*mapping, error) {
 		return nil, fmt.Errorf("cannot make a slot for what informerd left: %w", err)
 	}
 	return newMapping(arena, slotFile, os.NewFile(uintptr(event), "informer-event"), nil)
+}
+
+// verifyOrphan has the blocks checked, and checks what no block's tag covers. If that fails, the mapping is gone.
+func (m *mapping) verifyOrphan(socket string, owner uint32) error {
+	keys, err := readKeyFile(socket, owner)
+	if err == nil {
+		m.verify(keys.blocks)
+		err = m.checkRoot(keys)
+	}
+	if err != nil {
+		m.retire()
+	}
+	return err
 }

@@ -68,7 +68,7 @@ func appendText(p []byte, text string, field int) []byte {
 // A packet that came: its type, all its bytes, and the files that came with it.
 type packet struct {
 	kind  uint16
-	bytes view
+	bytes raw
 	files []*os.File
 }
 

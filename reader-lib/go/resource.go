@@ -79,7 +79,7 @@ type document struct {
 
 func (p *pin) document(ref uint32) document {
 	at, end := p.view.block(ref, blockValue, 1)
-	return document{decoder{view: p.view}, span{at, end}}
+	return document{decoder{view: &p.view}, span{at, end}}
 }
 
 func (d *document) stringIn(outer span, name string) string {

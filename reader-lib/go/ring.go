@@ -40,7 +40,7 @@ const (
 // accepted only within `capacity` of what was consumed.
 type ring struct {
 	m        *mapping // its slot has the cursor, its arena what entries refer to; held while the ring lives
-	queue    view
+	queue    raw
 	capacity uint64
 	consumed *uint64 // in the slot
 	acked    *uint64

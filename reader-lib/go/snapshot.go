@@ -84,7 +84,7 @@ func (s Snapshot) Moment() (Moment, error) {
 	return read(s, func(p *pin) (moment Moment, err error) {
 		moment = Moment{Generation: p.m.generation, Epoch: p.epoch, Seq: p.seq,
 			Committed: time.Unix(0, int64(p.view.u64(p.root+rootWallNS)))}
-		copy(moment.Lineage[:], p.view[p.root+rootLineage:])
+		copy(moment.Lineage[:], p.view.raw[p.root+rootLineage:])
 		return moment, nil
 	})
 }

@@ -49,7 +49,7 @@ var errNothing = errors.New("nothing to tell")
 func (w *Watch) lookAt(at where) (s subject, err error) {
 	p := w.feed.snap.p
 	err = p.do(func() {
-		d := decoder{p.view, at.at}
+		d := decoder{&p.view, at.at}
 		s.namespace, s.name = string(d.head(tagName+1)), string(d.head(tagName))
 		s.uid, s.version = hashOf(d.head(tagName+2)), hashOf(d.head(tagVersion))
 	})
@@ -78,7 +78,7 @@ func (w *Watch) selects(part int, at where) (is bool, err error) {
 	p := w.feed.snap.p
 	if len(w.labels.requirements) > 0 || len(w.fields.terms) > 0 {
 		if err = p.do(func() {
-			d := decoder{p.view, at.at}
+			d := decoder{&p.view, at.at}
 			body := span{at.at + uint64(d.u16(at.at+objBodyOffset)), at.end}
 			is = w.labels.matches(&d, body) && w.fields.matches(&d, body)
 		}); err != nil || !is {
@@ -352,7 +352,7 @@ func (w *Watch) seedKeys() error {
 		more, wanted := false, false
 		if err := p.do(func() {
 			if at, more = walk.next(); more {
-				wanted = p.view.u64(at.at+objCreatedSeq) <= f.from && !(at.gone && at.seq <= f.from) && f.wants(p.view, at.at)
+				wanted = p.view.u64(at.at+objCreatedSeq) <= f.from && !(at.gone && at.seq <= f.from) && f.wants(&p.view, at.at)
 			}
 		}); err != nil || !more {
 			return err

@@ -30,7 +30,7 @@ type span struct{ at, end uint64 }
 
 // A decoder reads the values of one object, or of one VALUE block.
 type decoder struct {
-	view
+	*view
 	own uint64 // the object's payload; 0: none
 }
 
@@ -56,7 +56,7 @@ const (
 
 // texts: from what tag on, how long the head is, and how long the content.
 func (d *decoder) content(s span) (head, length uint64) {
-	tag := d.view[s.at]
+	tag := d.raw[s.at]
 	switch {
 	case tag >= 0x80:
 		if tag > 0xbf {
@@ -74,7 +74,7 @@ func (d *decoder) content(s span) (head, length uint64) {
 	case tagUint, tagDouble:
 		return 1, 8
 	case tagNumber8, tagString8:
-		return 2, uint64(d.view[s.at+1])
+		return 2, uint64(d.raw[s.at+1])
 	case tagString16, tagArray16:
 		return 3, uint64(d.u16(s.at + 1))
 	case tagString32, tagNumber32, tagArray32:
@@ -105,14 +105,14 @@ func (d *decoder) after(s span) uint64 {
 // resolve follows a reference, cuts the span to the value, and returns its tag.
 func (d *decoder) resolve(s span) (span, byte) {
 	s.end = d.after(s)
-	tag := d.view[s.at]
+	tag := d.raw[s.at]
 	if tag != tagRef {
 		return s, tag
 	}
 	at, end := d.block(d.u32(s.at+1), blockValue, 1)
 	s = span{at, end}
 	s.end = d.after(s)
-	if tag = d.view[at]; tag == tagRef {
+	if tag = d.raw[at]; tag == tagRef {
 		corrupt()
 	}
 	return s, tag
@@ -155,7 +155,7 @@ func (d *decoder) text(s span, tag byte) []byte {
 		return d.head(tag)
 	}
 	head, length := d.content(s)
-	return d.view[s.at+head : s.at+head+length]
+	return d.raw[s.at+head : s.at+head+length]
 }
 
 // head is a text of the object's head, by the tag that stands for it in the body.
@@ -164,39 +164,39 @@ func (d *decoder) head(tag byte) []byte {
 		corrupt()
 	}
 	key := d.own + objKey
-	namespace := uint64(d.view[d.own+objNamespaceLength])
+	namespace := uint64(d.raw[d.own+objNamespaceLength])
 	name := uint64(d.u16(d.own + objNameLength))
 	end := d.own + uint64(d.u16(d.own+objBodyOffset))
-	uid, version := uint64(d.view[d.own+objUIDLength]), uint64(d.view[d.own+objVersionLength])
+	uid, version := uint64(d.raw[d.own+objUIDLength]), uint64(d.raw[d.own+objVersionLength])
 	if key+namespace+name+uid+version > end {
 		corrupt()
 	}
 	switch tag {
 	case tagName:
-		return d.view[key+namespace : key+namespace+name]
+		return d.raw[key+namespace : key+namespace+name]
 	case tagName + 1:
-		return d.view[key : key+namespace]
+		return d.raw[key : key+namespace]
 	case tagName + 2:
-		return d.view[end-version-uid : end-version]
+		return d.raw[end-version-uid : end-version]
 	}
-	return d.view[end-version : end]
+	return d.raw[end-version : end]
 }
 
 // near is a copy of a field that follows the key: 0 spec.nodeName, 1 status.phase. False: look into the body.
 func (d *decoder) near(which int) ([]byte, bool) {
-	if d.view[d.own+objFlags]&objHasNear == 0 {
+	if d.raw[d.own+objFlags]&objHasNear == 0 {
 		return nil, false
 	}
 	end := d.own + uint64(d.u16(d.own+objBodyOffset))
-	at := d.own + objKey + uint64(d.view[d.own+objNamespaceLength]) + uint64(d.u16(d.own+objNameLength))
+	at := d.own + objKey + uint64(d.raw[d.own+objNamespaceLength]) + uint64(d.u16(d.own+objNameLength))
 	for ; which > 0; which-- {
-		at += 1 + uint64(d.view[at])
+		at += 1 + uint64(d.raw[at])
 	}
-	length := uint64(d.view[at])
+	length := uint64(d.raw[at])
 	if at+1+length > end {
 		corrupt()
 	}
-	return d.view[at+1 : at+1+length], length > 0
+	return d.raw[at+1 : at+1+length], length > 0
 }
 
 func (d *decoder) integer(s span, tag byte) int64 {
@@ -205,7 +205,7 @@ func (d *decoder) integer(s span, tag byte) int64 {
 	}
 	n, width := uint64(0), uint64(tag-tagInt)+1
 	for i := uint64(0); i < width; i++ {
-		n |= uint64(d.view[s.at+1+i]) << (8 * d.place(i, width))
+		n |= uint64(d.raw[s.at+1+i]) << (8 * d.place(i, width))
 	}
 	return int64(n<<(64-8*width)) >> (64 - 8*width)
 }
@@ -218,7 +218,7 @@ func (d *decoder) place(i, width uint64) uint64 {
 	return width - 1 - i
 }
 
-var littleEndian = view{1, 0}.u16(0) == 1
+var littleEndian = raw{1, 0}.u16(0) == 1
 
 // ---- arrays and objects
 
@@ -283,7 +283,7 @@ func (d *decoder) blockText(ref uint32) []byte {
 	at, end := d.block(ref, blockValue, 1)
 	s := span{at, end}
 	s.end = d.after(s)
-	tag := d.view[at]
+	tag := d.raw[at]
 	if kindOf(tag) != String || tag <= tagVersion {
 		corrupt()
 	}
@@ -307,7 +307,7 @@ func (d *decoder) field(s span, tag byte, name string, mark byte) (span, bool) {
 	head, _ := d.content(s)
 	prints, names, count := d.shape(d.u32(s.at + head - 4))
 	for i := uint64(0); i < count; i++ {
-		more := bytes.IndexByte(d.view[prints+i:prints+count], mark)
+		more := bytes.IndexByte(d.raw[prints+i:prints+count], mark)
 		if more < 0 {
 			break
 		}

@@ -9,34 +9,43 @@ import (
 
 // view is the arena's bytes as far as a snapshot may touch them. Its methods panic with corruption, or with
 // Go's own bounds errors, if the bytes make no sense; guard turns both into ErrCorrupt.
-type view []byte
+type view struct {
+	raw
+	verifier *verifier // nil: tags are not checked
+}
+
+// raw is bytes that another process may have written.
+type raw []byte
 
 // corruption is what the arena's bytes panic with.
 type corruption struct{}
 
 func corrupt() { panic(corruption{}) }
 
-func (a view) u16(at uint64) uint16 { return binary.NativeEndian.Uint16(a[at:]) }
-func (a view) u32(at uint64) uint32 { return binary.NativeEndian.Uint32(a[at:]) }
-func (a view) u64(at uint64) uint64 { return binary.NativeEndian.Uint64(a[at:]) }
+func (a raw) u16(at uint64) uint16 { return binary.NativeEndian.Uint16(a[at:]) }
+func (a raw) u32(at uint64) uint32 { return binary.NativeEndian.Uint32(a[at:]) }
+func (a raw) u64(at uint64) uint64 { return binary.NativeEndian.Uint64(a[at:]) }
 
 // blockOf is a block of any type: its type, and where its payload begins and ends.
-func (a view) blockOf(ref uint32) (kind uint32, at, end uint64) {
+func (a *view) blockOf(ref uint32) (kind uint32, at, end uint64) {
 	off := uint64(ref) * refUnit
-	if ref > refMax || off < headerBytes || off+blockHead > uint64(len(a)) {
+	if ref > refMax || off < headerBytes || off+blockHead > uint64(len(a.raw)) {
 		corrupt()
 	}
 	word := a.u32(off + 8)
 	at = off + blockHead
 	end = at + uint64(word&0xfffffff)
-	if end > uint64(len(a)) {
+	if end > uint64(len(a.raw)) {
+		corrupt()
+	}
+	if a.verifier != nil && !a.verifier.check(a, ref, word) {
 		corrupt()
 	}
 	return word >> 28, at, end
 }
 
 // block is where the payload of a block of this type begins and ends; it has at least `least` bytes.
-func (a view) block(ref uint32, kind uint32, least uint64) (at, end uint64) {
+func (a *view) block(ref uint32, kind uint32, least uint64) (at, end uint64) {
 	got, at, end := a.blockOf(ref)
 	if got != kind || end-at < least {
 		corrupt()
@@ -47,7 +56,7 @@ func (a view) block(ref uint32, kind uint32, least uint64) (at, end uint64) {
 // ---- tries (LAYOUT.md, LINK and NODE)
 
 // node is where a node's links begin, its map and its shift. The shift is below `below`.
-func (a view) node(at, end uint64, below uint32) (links, present uint64, shift uint32) {
+func (a *view) node(at, end uint64, below uint32) (links, present uint64, shift uint32) {
 	shift = a.u32(at - 4)
 	if end-at < 8 || shift >= below || shift%6 != 0 {
 		corrupt()
@@ -60,7 +69,7 @@ func (a view) node(at, end uint64, below uint32) (links, present uint64, shift u
 }
 
 // search returns the leaf that may have this key, 0: none.
-func (a view) search(link uint32, key uint64) uint32 {
+func (a *view) search(link uint32, key uint64) uint32 {
 	for below := uint32(trieShiftTop + 1); link != 0 && link&immediate == 0; {
 		kind, at, end := a.blockOf(link)
 		if kind != blockNode {
@@ -81,7 +90,7 @@ func (a view) search(link uint32, key uint64) uint32 {
 }
 
 // leafLinks calls f for each link of a leaf: of a COLLISION all, else the leaf itself; until f returns true.
-func (a view) leafLinks(leaf uint32, f func(link uint32) bool) bool {
+func (a *view) leafLinks(leaf uint32, f func(link uint32) bool) bool {
 	if leaf&immediate == 0 {
 		kind, at, end := a.blockOf(leaf)
 		if kind == blockCollision {
@@ -101,7 +110,7 @@ func (a view) leafLinks(leaf uint32, f func(link uint32) bool) bool {
 
 // trieIter visits the leaves of a trie in the order of their keys.
 type trieIter struct {
-	a     view
+	a     *view
 	depth int
 	stack [11]struct {
 		next, rest uint64 // where the next link stands, and the map of those left
@@ -149,7 +158,7 @@ func (it *trieIter) descend(link uint32) uint32 {
 }
 
 // first begins at the trie's first leaf; 0: it is empty.
-func (it *trieIter) first(a view, root uint32) uint32 {
+func (it *trieIter) first(a *view, root uint32) uint32 {
 	it.a, it.depth = a, 0
 	if root == 0 {
 		return 0
@@ -177,7 +186,7 @@ func (it *trieIter) next() uint32 {
 //
 // Levels at which all keys agree have no node, so the way down does not compare them. A first descent finds
 // a leaf, and its key says at which digit it differs from `from`; all leaves below that node agree with it.
-func (it *trieIter) seek(a view, root uint32, from uint64, keyOf func(leaf uint32) uint64) uint32 {
+func (it *trieIter) seek(a *view, root uint32, from uint64, keyOf func(leaf uint32) uint64) uint32 {
 	it.a, it.depth = a, 0
 	if root == 0 {
 		return 0

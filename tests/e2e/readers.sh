@@ -22,6 +22,7 @@ elif ! go_in tests/readers/go mod download 2>"$T/go.log"; then
 else
 	[ -z "$(gofmt -l reader-lib/go tests/readers/go)" ] || fail "gofmt would change $(gofmt -l reader-lib/go tests/readers/go)"
 	for module in reader-lib/go tests/readers/go; do go_in "$module" vet . || fail "go vet $module"; done
+	go_in reader-lib/go test . >"$T/go_unit.log" || fail "Go's hashes: $(cat "$T/go_unit.log")"
 	go_in tests/readers/go build -o "$T/go" . || fail "Go's driver"
 	go_in tests/readers/go test -c ${LONG:+-race} -o "$T/go_test" . || fail "Go's tests"
 	drivers+=("$T/go")

@@ -7,6 +7,7 @@ A case is a function whose name begins with case_; its docstring is the promise.
 import array
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import random
@@ -1104,6 +1105,55 @@ def written(path, at, text):
         f.write(before)
 
 
+def flipped(path, at):
+    """Another byte."""
+    return written(path, at, bytes([read_at(path, at, 1)[0] ^ 1]))
+
+
+@contextlib.contextmanager
+def forged_root(arena, root, keys_of_blocks):
+    """Another commit's time, with the right tag of the block: only the key that informerd keeps tells."""
+    head, length = read_at(arena, root, 16), struct.unpack("=I", read_at(arena, root + 8, 4))[0] & 0xfffffff
+    payload = bytearray(read_at(arena, root + 16, length))
+    payload[72] ^= 1
+    covered = struct.pack("=Q", root) + head[8:] + struct.pack("<Q", siphash(keys_of_blocks[:16], payload))
+    with written(arena, root, struct.pack("<Q", siphash(keys_of_blocks[16:], covered)) + head[8:] + payload):
+        yield
+
+
+def siphash(key, data):
+    """SipHash-2-4."""
+    def turn(x, n):
+        return (x << n | x >> 64 - n) & MASK
+
+    def rounds(v, n):
+        a, b, c, d = v
+        for _ in range(n):
+            a, c = (a + b) & MASK, (c + d) & MASK
+            b, d, a = turn(b, 13) ^ a, turn(d, 16) ^ c, turn(a, 32)
+            a, c = (a + d) & MASK, (c + b) & MASK
+            d, b, c = turn(d, 21) ^ a, turn(b, 17) ^ c, turn(c, 32)
+        return [a, b, c, d]
+
+    MASK = (1 << 64) - 1
+    k = struct.unpack("<QQ", key)
+    v = [at ^ k[i % 2] for i, at in enumerate((0x736f6d6570736575, 0x646f72616e646f6d, 0x6c7967656e657261, 0x7465646279746573))]
+    whole = bytes(data) + bytes(-(len(data) + 1) % 8) + bytes([len(data) & 255])
+    for word, in struct.iter_unpack("<Q", whole):
+        v[3] ^= word
+        v = rounds(v, 2)
+        v[0] ^= word
+    v[2] ^= 255
+    a, b, c, d = rounds(v, 4)
+    return a ^ b ^ c ^ d
+
+
+def read_at(path, at, length):
+    with open(path, "rb") as f:
+        f.seek(at)
+        return f.read(length)
+
+
 @contextlib.contextmanager
 def owned(path, uid):
     os.chown(path, uid, -1)
@@ -1130,6 +1180,18 @@ def case_orphans(world, driver):
     with open(lock) as f:
         lines = f.read().split("\n")
     arena, incarnation = lines[2], len("\n".join(lines[:3])) + 1
+    root, key = struct.unpack("=Q", read_at(arena, 256, 8))[0], world.place + ".key"
+    verifying = Driver(command, world.place, orphan=True, verify=True)
+    verifying.good("begin")
+    check(verifying.objects("select", resource="pods") == keys(world.pods), "verified")
+    verifying.close()
+    for i, it in enumerate([flipped(arena, 80), flipped(arena, 104), flipped(arena, 224), flipped(arena, root + 16), mode(key, 0o640),
+                            flipped(key, 31), forged_root(arena, root, block_keys(world.place)), linked(key)]):
+        with it:
+            other = Driver(command, world.place, orphan=True, verify=True)
+            got = other.ask("begin")
+            check(got.get("error") == ("NOT_READY" if i < 7 else None), "verified", i, got)
+            other.close()
     wrong = [locked(lock), mode(lock, 0o640), mode(arena, 0o604), linked(arena), written(lock, 0, b"X"),
              written(lock, incarnation, b"0" if lines[3][0] != "0" else b"1"), written(arena, 384, b"\3"), written(arena, 384, b"\0")]
     if os.geteuid() == 0:
@@ -1166,10 +1228,10 @@ HEAD = struct.Struct("=IHHII")
 
 
 class Broker:
-    """Gives each reader that attaches a copy of an arena."""
+    """Gives each reader that attaches a copy of an arena, and the keys of its tags if it asks for them."""
 
-    def __init__(self, arena):
-        self.arena = arena
+    def __init__(self, arena, keys=b""):
+        self.arena, self.keys = arena, keys
         self.place = os.path.join(tempfile.mkdtemp(), "s.sock")
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(self.place)
@@ -1183,12 +1245,13 @@ class Broker:
                 reader, _ = self.listener.accept()
             except OSError:
                 return
-            reader.recv(65536)
+            wants_keys = struct.unpack_from("=I", reader.recv(65536), 20)[0] == 1
             arena, slot = os.memfd_create("arena"), os.memfd_create("slot")
             os.write(arena, self.arena)
             os.ftruncate(slot, 8192)
             event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-            body = struct.pack("=QII32x", struct.unpack_from("=Q", self.arena, 40)[0], 8192, 0)
+            keys = self.keys if wants_keys else b""
+            body = struct.pack("=QII32s", struct.unpack_from("=Q", self.arena, 40)[0], 8192, bool(keys), keys)
             packet = HEAD.pack(0x31464e49, 1, 2, HEAD.size + len(body), 0) + body
             try:
                 reader.sendmsg([packet], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [arena, slot, event]))])
@@ -1330,6 +1393,70 @@ def case_circles(world, driver):
         if kind == 3 and not top >> 31:
             image.set(at + 8, *[top] * ((length - 8) // 4))
             damage(image.arena, command, world)
+
+
+def block_keys(place):
+    """The keys of blocks' tags, of informerd's key file."""
+    with open(place + ".key", "rb") as f:
+        return hashlib.blake2b(key=f.read(), salt=(1).to_bytes(8, "little"), person=b"infblock", digest_size=32).digest()
+
+
+def case_tags(world, driver):
+    """A reader that verifies tags reads what is whole, and refuses a block that was changed, though it makes sense."""
+    command, keys_of_blocks = driver.process.args[0], block_keys(world.place)
+    live = Driver(command, world.place, verify=True)
+    for _ in range(3):  # memory of old blocks is used again
+        churn(world, 2000, 500)
+        live.begin()
+        listed = live.objects("select", resource="pods")
+        for namespace, name, _ in DICE.sample(listed, 100):
+            live.good("json", resource="pods", namespace=namespace, name=name)
+        check(live.objects("index", resource="pods", index="namespace", value=namespace) == [o for o in listed if o[0] == namespace], namespace)
+        live.good("workload", resource="pods", namespace=namespace, name=name)
+        live.good("end")
+    live.close()
+    whole = newest_arena(world.directory)
+    pod = world.get("/api/v1/namespaces/%s/pods/%s" % (namespace, name))
+    uid = pod["metadata"]["uid"]
+    image = Image(whole)
+    changed = bytearray(whole)
+    at = 0
+    while (at := changed.find(uid.encode(), at)) >= 0:
+        changed[at:at + 1] = b"0" if changed[at:at + 1] != b"0" else b"1"
+        at += 1
+
+    def asked(arena, keys, **options):
+        broker = Broker(bytes(arena), keys)
+        reader = Driver(command, broker.place, **options)
+        try:
+            answer = reader.ask("begin")
+            if "error" not in answer:
+                answer = reader.ask("get", **of(pod))
+                again = reader.ask("get", **of(world.pods[0]))
+                check(not answer.get("error") or again.get("error") == answer["error"], "trusted after damage:", again)
+            return answer.get("error") or answer["object"][3]
+        finally:
+            reader.close()
+            broker.close()
+
+    check(asked(whole, keys_of_blocks, verify=True) == uid, "what is whole")
+    got = asked(changed, keys_of_blocks)
+    check(got[1:] == uid[1:] and got != uid, "the change makes no sense:", got, uid)
+    got = asked(changed, keys_of_blocks, verify=True)
+    check(got == "CORRUPT", "a changed object:", got)
+    got = asked(whole, keys_of_blocks[:31] + bytes([keys_of_blocks[31] ^ 1]), verify=True)
+    check(got == "CORRUPT", "another key:", got)
+    got = asked(whole, b"", verify=True)
+    check(got == "NOT_READY", "no keys:", got)
+    image.set(image.resource() - 4, 1)  # aux
+    check(asked(image.arena, keys_of_blocks) == uid, "the head's change makes no sense")
+    check(asked(image.arena, keys_of_blocks, verify=True) == "CORRUPT", "a changed head of a block")
+    image = Image(whole)
+    table, _, length = image.block(image.u32(image.resource() + 160))
+    for at in range((table + 8 + 63) & ~63, table + length, 8):  # cells have no tag: such a reader may not follow them
+        if image.u32(at):
+            image.set(at, struct.unpack_from("=Q", whole, 256)[0] // 16)
+    check(asked(image.arena, keys_of_blocks, verify=True) == uid, "shortcuts are used")
 
 
 def main():

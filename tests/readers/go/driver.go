@@ -23,7 +23,7 @@ import (
 
 type request struct {
 	Op, Socket, Resource, Namespace, Name, Index, Value, Labels, Fields, Path, By, Consumer, To string
-	Manual, Orphan                                                                              bool
+	Manual, Orphan, Verify                                                                      bool
 	Entries, MS                                                                                 int
 	Start                                                                                       uint64
 }
@@ -291,7 +291,8 @@ func (d *driver) endpoints(r *request) (answer, error) {
 func (d *driver) answer(r *request) (answer, error) {
 	switch r.Op {
 	case "attach":
-		inf, err := informer.Attach(&informer.Options{Socket: r.Socket, Name: "reader_driver", Orphan: r.Orphan})
+		inf, err := informer.Attach(&informer.Options{Socket: r.Socket, Name: "reader_driver", Orphan: r.Orphan,
+			Verify: r.Verify})
 		d.inf = inf
 		return answer{}, err
 	case "wait":

@@ -112,7 +112,8 @@ do_attach(const cJSON *request)
 {
 	struct informer_options options = {.size = sizeof(options),
 					   .socket_path = text_of(request, "socket"),
-					   .flags = flag_of(request, "orphan") ? INFORMER_ORPHAN : 0};
+					   .flags = (flag_of(request, "orphan") ? INFORMER_ORPHAN : 0) |
+						    (flag_of(request, "verify") ? INFORMER_VERIFY : 0)};
 	int r = informer_attach(&options, &inf);
 
 	fputs("{}\n", out);
