@@ -104,7 +104,8 @@ func (p *pin) get(resource uint64, hash uint64, namespace, name string) (at, end
 
 // Get gets an object by its key; the namespace is "" for a cluster-scoped object. Errors: ErrNotFound,
 // ErrNoResource, ErrNotReady (informerd still asks the API server what it serves), ErrExpired, ErrCorrupt,
-// ErrClosed. Allocates nothing, but when it meets the resource in an arena for the first time.
+// ErrClosed. Allocates nothing, but when it meets the resource in an arena for the first time. If the resource is
+// on demand, informerd is then asked to cache it; WaitSynced waits until it does.
 func (s Snapshot) Get(r *Resource, namespace, name string) (o Object, err error) {
 	p, err := s.open()
 	if err != nil {

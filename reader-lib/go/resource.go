@@ -247,6 +247,9 @@ func (p *pin) bindAnew(r *Resource) (*binding, error) {
 			b.parts = append(b.parts, part{uint64(i), def})
 		}
 	}
+	if chosen.onDemand {
+		go p.m.want(chosen) // a lookup does not wait for the socket
+	}
 	r.bound.Store(b)
 	return b, nil
 }

@@ -3,7 +3,9 @@
 package informer
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -100,20 +102,39 @@ func (sub *subscription) step() (again time.Time) {
 // canonical is informerd's name of a resource.
 func (inf *Informer) canonical(r *Resource) (name string, err error) {
 	err = inf.View(func(s Snapshot) error {
-		info, err := s.Info(r)
-		if name = info.Resource; info.Group != "" {
-			name += "." + info.Group
-		}
+		name, err = read(s, func(p *pin) (string, error) {
+			b, err := p.bind(r)
+			if err != nil {
+				return "", err
+			}
+			return b.parts[0].def.canonical(), nil
+		})
 		return err
 	})
 	return name, err
 }
 
+func (def *definition) canonical() string {
+	if def.group == "" {
+		return def.resource
+	}
+	return def.resource + "." + def.group
+}
+
 // send sends a packet; a failure is met by who reads the connection.
-func (m *mapping) send(packet []byte) {
-	if m.conn != nil {
-		m.conn.SetWriteDeadline(time.Now().Add(time.Second))
-		m.conn.Write(packet)
+func (m *mapping) send(packet []byte) error {
+	if m.conn == nil {
+		return ErrNotReady
+	}
+	m.conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_, err := m.conn.Write(packet)
+	return err
+}
+
+// want has informerd cache a resource that is on demand. The socket may be full for a moment.
+func (m *mapping) want(def *definition) {
+	p := appendText(newPacket(msgWant, 320), def.canonical(), 320)
+	for !m.lost.Load() && errors.Is(m.send(p), os.ErrDeadlineExceeded) {
 	}
 }
 

@@ -32,7 +32,7 @@ echo 'tombstones: {count: 50}' >"$T/config.yaml"
 start() {
 	start_daemon --config "$T/config.yaml" --resource pods --resource widgets.v1.example.com --arena-dir "$T/arena" \
 		--resource namespaces --resource nodes --resource services --resource endpointslices.discovery.k8s.io \
-		--resource replicasets.apps --resource deployments.apps --resource daemonsets.apps \
+		--resource replicasets.apps --resource deployments.apps --resource daemonsets.apps --resource 'configmaps?onDemand=true' \
 		--index cut=pods:spec.nodeName:prefix=4 --index csv=widgets:spec.csv:split=, --index number=widgets:spec.number --index flag=widgets:spec.flag
 }
 start_sim --nodes 10 --pods-per-node 30 --history 1000000 --crd widgets.v1.example.com

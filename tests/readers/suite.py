@@ -1161,6 +1161,29 @@ def owned(path, uid):
     os.chown(path, 0, -1)
 
 
+def case_on_demand(world, driver):
+    """A resource on demand is cached once a reader looks something up in it."""
+    world.ask("DELETE", "/sim/log")
+    restart("anew")
+    fresh = Driver(driver.process.args[0], world.place)
+    fresh.good("wait", resource="pods")
+    fresh.begin()
+    check(b"configmaps" not in world.ask("GET", "/sim/log"), "asked for by nobody")
+    wanted = world.get("/api/v1/configmaps")["items"]
+    check(fresh.ask("get", resource="configmaps", namespace=key(wanted[0])[0], name=key(wanted[0])[1]).get("error") == "NOT_FOUND", "it is cached")
+    fresh.good("end")
+    end = time.monotonic() + PATIENCE
+    while True:
+        fresh.begin()
+        got = fresh.objects("select", resource="configmaps")
+        fresh.good("end")
+        if got == keys(wanted):
+            break
+        check(time.monotonic() < end, "it does not come:", len(got), "of", len(wanted))
+        time.sleep(0.05)
+    fresh.close()
+
+
 def case_orphans(world, driver):
     """What a dead informerd left is read by who asks for it, if owners, modes, links, lock and note are right; then what the next one has."""
     command = driver.process.args[0]
