@@ -597,7 +597,8 @@ def case_cgroups(world, driver):
     driver.good("end")
     with tempfile.TemporaryDirectory() as proc:
         os.mkdir(proc + "/4711")
-        for name, text in [("cgroup", next(cgroups_of(uid, wanted["id"]))), ("stat", "4711 (a b) 1 2) S %s 22 23\n" % " ".join(map(str, range(4, 22))))]:
+        stat = "4711 (a b) 1 2) S %s 22 23\n" % " ".join(map(str, range(4, 22)))
+        for name, text in ("cgroup", next(cgroups_of(uid, wanted["id"]))), ("stat", stat):
             with open("%s/4711/%s" % (proc, name), "w") as f:
                 f.write(text)
         os.environ["HOST_PROC"] = proc
@@ -681,14 +682,17 @@ def case_workloads(world, driver):
               ("apps", "v1", "ReplicaSet", "web-abc12", "u"), ("apps", "v1", "ReplicaSet", "-abc12", "u"),
               ("example.com", "v1", "ReplicaSet", "web-abc12", "u"), ("batch", "v1", "Job", "night-abc12", "u"),
               ("example.com", "v1", "Widget", "none", "u"), ("apps", "v1", "ReplicaSet", "another", "u")]
-    another = "/apis/apps/v1/namespaces/default/replicasets", {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "another"},
-                                                               "spec": {"selector": {"matchLabels": hash}, "template": {"metadata": {"labels": hash}}}}
+    another = "/apis/apps/v1/namespaces/default/replicasets", {
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "another"},
+        "spec": {"selector": {"matchLabels": hash}, "template": {"metadata": {"labels": hash}}}}
     with made(world, driver, pod_of("by-name", of_set("web-abc12"), hash),
               pod_of("rollout", of_set("web-abc12"), dict(hash, **{"rollouts-pod-template-hash": "abc12"})),
               pod_of("no-hash", of_set("web-abc12"), {"pod-template-hash": "bc12"}), pod_of("no-name", of_set("-abc12"), hash),
-              pod_of("group", of_set("web-abc12", api="example.com/v1"), hash), pod_of("job", of_set("night-abc12", api="batch/v1", kind="Job"), hash),
+              pod_of("group", of_set("web-abc12", api="example.com/v1"), hash),
+              pod_of("job", of_set("night-abc12", api="batch/v1", kind="Job"), hash),
               pod_of("widget", of_set("none", api="example.com/v1", kind="Widget")),
-              pod_of("uid", of_set("another")), pod_of("static", of_set(node["name"], api="v1", kind="Node")), pod_of("alone"), another) as (*pods, _):
+              pod_of("uid", of_set("another")), pod_of("static", of_set(node["name"], api="v1", kind="Node")), pod_of("alone"),
+              another) as (*pods, _):
         for pod, (group, version, kind, name, uid) in zip(pods, wanted):
             got = driver.good("workload", **of(pod))
             check(got == {"cached": False, "fromNames": uid == "", "group": group, "version": version, "kind": kind, "namespace": "default",

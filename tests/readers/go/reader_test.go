@@ -104,6 +104,20 @@ func TestWhatWasEndedIsClosed(t *testing.T) {
 	wants(t, informer.ErrClosed, "AppendJSON", err)
 	_, err = copied.Moment()
 	wants(t, informer.ErrClosed, "Moment", err)
+	_, err = pod.Workload()
+	wants(t, informer.ErrClosed, "Workload", err)
+	_, err = pod.NodeObject()
+	wants(t, informer.ErrClosed, "NodeObject", err)
+	_, err = copied.ContainerByID(pods, strings.Repeat("0", 64))
+	wants(t, informer.ErrClosed, "ContainerByID", err)
+	_, err = copied.ByAddress("10.0.0.1")
+	wants(t, informer.ErrClosed, "ByAddress", err)
+	for _, err = range pod.Services() {
+		wants(t, informer.ErrClosed, "Services", err)
+	}
+	for _, err = range pod.Endpoints() {
+		wants(t, informer.ErrClosed, "Endpoints", err)
+	}
 	wants(t, informer.ErrClosed, "Read", copied.Read(func() { t.Error("Read calls") }))
 	for _, err = range copied.All(pods) {
 		wants(t, informer.ErrClosed, "All", err)
@@ -482,6 +496,40 @@ func TestACommitWakesWhoWaits(t *testing.T) {
 		}))
 		must(t, inf.WaitCommit(ctx, seen))
 	}
+}
+
+func TestGoroutinesShareWhatWasVerified(t *testing.T) {
+	inf, err := informer.Attach(&informer.Options{Socket: os.Getenv("SOCKET"), Verify: true})
+	must(t, err)
+	defer inf.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	must(t, inf.WaitSynced(ctx, "pods"))
+	pods := inf.Resource("pods")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for range 20 {
+				err := inf.View(func(snap informer.Snapshot) error {
+					for pod, err := range snap.All(pods) {
+						if err == nil {
+							_, err = pod.Workload()
+						}
+						if err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	all.Wait()
 }
 
 func TestWhereNobodyListens(t *testing.T) {
