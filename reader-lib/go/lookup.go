@@ -132,11 +132,11 @@ func (s Snapshot) Get(r *Resource, namespace, name string) (o Object, err error)
 
 // GetKey is Get by "namespace/name", or by "name" for a cluster-scoped object.
 func (s Snapshot) GetKey(r *Resource, key string) (Object, error) {
-	namespace, name, cut := strings.Cut(key, "/")
-	if !cut || namespace == "" {
+	slash := max(strings.IndexByte(key, '/'), 0)
+	if slash == 0 {
 		return s.Get(r, "", key)
 	}
-	return s.Get(r, namespace, name)
+	return s.Get(r, key[:slash], key[slash+1:])
 }
 
 // noIndex names the indexes that there are.

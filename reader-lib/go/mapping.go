@@ -51,7 +51,10 @@ type mapping struct {
 	gone  bool
 }
 
-const retiredBit = 1 << pinCells
+const (
+	retiredBit = 1 << pinCells
+	hugePage   = 2 << 20
+)
 
 // A pin is a cell of the slot, and the root that it protects.
 type pin struct {
@@ -162,9 +165,7 @@ func (m *mapping) mapArena() error {
 	if err = checkHeader(header, state, committed, bytes); err != nil {
 		return err
 	}
-	m.arena, err = unix.Mmap(fd, 0, int(header.u64(hMaxBytes)), unix.PROT_READ,
-		unix.MAP_SHARED|unix.MAP_NORESERVE)
-	if err != nil {
+	if m.arena, err = mapAligned(fd, uintptr(header.u64(hMaxBytes))); err != nil {
 		return fmt.Errorf("cannot reserve %d bytes of address space for the arena (ulimit -v?): %w",
 			header.u64(hMaxBytes), err)
 	}
@@ -173,6 +174,31 @@ func (m *mapping) mapArena() error {
 	m.hash = newHashKey(header[hHashKey : hHashKey+16])
 	m.checked.Store(committed)
 	return nil
+}
+
+// mapAligned maps a file for reading at a multiple of 2 MiB, so that the processor can use huge pages for it.
+func mapAligned(fd int, bytes uintptr) ([]byte, error) {
+	page := uintptr(os.Getpagesize())
+	whole := (bytes + page - 1) &^ (page - 1)
+	room := whole + hugePage
+	reserved, err := unix.MmapPtr(-1, 0, nil, room, unix.PROT_NONE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, err
+	}
+	before := -uintptr(reserved) & (hugePage - 1)
+	start := unsafe.Add(reserved, before)
+	_, err = unix.MmapPtr(fd, 0, start, bytes, unix.PROT_READ,
+		unix.MAP_SHARED|unix.MAP_NORESERVE|unix.MAP_FIXED)
+	if err != nil {
+		unix.MunmapPtr(reserved, room)
+		return nil, err
+	}
+	if before > 0 {
+		unix.MunmapPtr(reserved, before)
+	}
+	unix.MunmapPtr(unsafe.Add(start, whole), room-before-whole)
+	return unsafe.Slice((*byte)(start), bytes), nil
 }
 
 func (m *mapping) mapSlot(slot *os.File) error {
@@ -188,7 +214,7 @@ func (m *mapping) mapSlot(slot *os.File) error {
 
 func (m *mapping) unmap() {
 	if m.arena != nil {
-		unix.Munmap(m.arena)
+		unix.MunmapPtr(unsafe.Pointer(&m.arena[0]), uintptr(len(m.arena)))
 	}
 	if m.slot != nil {
 		unix.Munmap(m.slot)
