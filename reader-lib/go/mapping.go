@@ -46,6 +46,8 @@ type mapping struct {
 
 	unanswered [queuesMax]int // SUBSCRIBEs, by the queue's number; with core.mu
 
+	known atomic.Pointer[remembered] // what Decode remembers; nil: it has not been called yet
+
 	mu    sync.Mutex
 	holds int // rings
 	gone  bool
@@ -403,7 +405,12 @@ func (p *pin) guardRead(old bool, err *error) {
 // arena's bytes panicked with into an error, and validates what was read.
 func (p *pin) guard(old bool, err *error) {
 	debug.SetPanicOnFault(old)
-	switch fault := recover().(type) {
+	p.settle(recover(), err)
+}
+
+// settle is guard's end, for what was recovered.
+func (p *pin) settle(fault any, err *error) {
+	switch fault.(type) {
 	case nil:
 	case corruption, runtime.Error:
 		*err = ErrCorrupt

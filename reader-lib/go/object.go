@@ -67,6 +67,15 @@ func (o Object) ResourceVersion() (string, error) { return o.headText(tagVersion
 // Seq is the number of the change that made this state; 0: the snapshot has ended or expired.
 func (o Object) Seq() uint64 { return o.number(objSeq) }
 
+// Made is the change that made this state. The same Cursor always stands for the same state.
+func (o Object) Made() (Cursor, error) {
+	return read(o.s, func(p *pin) (made Cursor, err error) {
+		copy(made.Lineage[:], p.view.raw[p.root+rootLineage:])
+		made.Seq = p.view.u64(o.at + objSeq)
+		return made, nil
+	})
+}
+
 // CreatedSeq is the number of the change that created the object; 0 as for Seq.
 func (o Object) CreatedSeq() uint64 { return o.number(objCreatedSeq) }
 

@@ -163,14 +163,21 @@ func (w *Watch) Acknowledge(cursor Cursor) {
 // All ranges over the changes, until ctx ends, whose error comes last. The loop may be left and begun again:
 // it goes on where it was.
 func (w *Watch) All(ctx context.Context) iter.Seq2[Change, error] {
+	return w.while(ctx, func(*telling) bool { return true })
+}
+
+// Batch ranges over the changes that are at hand; if there are none, it waits for the first. After the loop no
+// snapshot is open, so that there is time for slow work. An error comes last, as in All.
+func (w *Watch) Batch(ctx context.Context) iter.Seq2[Change, error] {
+	return w.while(ctx, func(t *telling) bool { return !t.told })
+}
+
+func (w *Watch) while(ctx context.Context, more func(*telling) bool) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		t := &telling{w: w, yield: yield}
-		for {
+		for !t.left && more(t) {
 			if err := w.wait(ctx, t); err != nil {
 				yield(Change{}, err)
-				return
-			}
-			if t.left {
 				return
 			}
 		}
@@ -286,14 +293,15 @@ func (w *Watch) acknowledge() {
 	}
 }
 
-// A telling is one loop over the changes. left: the loop was left.
+// A telling is one loop over the changes. told: of a change; left: the loop was left.
 type telling struct {
-	w     *Watch
-	yield func(Change, error) bool
-	left  bool
+	w          *Watch
+	yield      func(Change, error) bool
+	told, left bool
 }
 
 func (t *telling) tell(c Change) {
+	t.told = true
 	c.Cursor = t.w.cursor()
 	if !t.yield(c, nil) {
 		t.left = true

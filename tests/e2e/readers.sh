@@ -39,38 +39,12 @@ start_sim --nodes 10 --pods-per-node 30 --history 1000000 --crd widgets.v1.examp
 start
 wait_ready
 
-# a case that wants another informerd runs this, and waits; with restart.anew it begins without an arena, with restart.stop none begins
-cat >"$T/restart" <<END
-#!/bin/sh
-kill -USR1 $$
-while [ ! -e "$T/restarted" ]; do sleep 0.05; done
-rm "$T/restarted"
-END
-chmod +x "$T/restart"
-restart() {
-	[ -z "$daemon_pid" ] || stop_daemon KILL
-	[ ! -e "$T/restart.anew" ] || rm "$T"/arena/* "$T/restart.anew"
-	if [ -e "$T/restart.stop" ]; then
-		rm "$T/restart.stop"
-	else
-		start
-		wait_ready
-	fi
-	: >"$T/restarted"
-}
-trap restart USR1
-RESTART=$T/restart python3 tests/readers/suite.py "$S" "$url" "$T/arena" "${drivers[@]}" &
-suite=$!
-code=
-while [ -z "$code" ]; do # each restart interrupts the wait
-	if wait "$suite"; then code=0; else code=$?; fi
-	! kill -0 "$suite" 2>/dev/null || code=
-done
-[ "$code" = 0 ] || fail "a reader answers otherwise"
+. tests/support/restarts.sh
+with_restarts python3 tests/readers/suite.py "$S" "$url" "$T/arena" "${drivers[@]}" || fail "a reader answers otherwise"
 
 if [ -e "$T/go_test" ]; then
 	cp -r "$T/arena" "$T/quiet" # an arena that nobody writes into
 	curl -sf -X POST "$url/sim/churn?rate=200" >/dev/null
-	SOCKET=$S ARENA_DIR=$T/quiet "$T/go_test" -test.timeout 300s || fail "Go's reader"
+	URL=$url SOCKET=$S ARENA_DIR=$T/quiet "$T/go_test" -test.timeout 300s || fail "Go's reader"
 fi
 echo ok
