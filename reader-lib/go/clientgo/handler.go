@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clientgo
+
+import (
+	"context"
+	"time"
+
+	"informer"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// A registration is a handler with a watch of its own. Its goroutine takes some changes off the watch, makes their
+// objects, and then calls the handler: while the handler is at work, no snapshot is open.
+type registration struct {
+	informer *sharedInformer
+	handler  cache.ResourceEventHandler
+	resync   time.Duration
+	due      time.Time // of the next resync; zero: none before the first list was told
+	synced   chan struct{}
+	stop     context.CancelFunc // nil: it does not run; with informer.mu
+}
+
+// batchMost is how many events are made before their handler is called.
+const batchMost = 64
+
+// An event is what a handler is called with.
+type event struct {
+	kind        informer.ChangeKind // Added, Updated, Deleted, Synced
+	key         string
+	object, old any
+	initial     bool
+	made        informer.Cursor // the change that made the object, or that deleted it
+}
+
+func (r *registration) HasSynced() bool                     { return cache.IsDone(r) }
+func (r *registration) HasSyncedChecker() cache.DoneChecker { return r }
+func (r *registration) Done() <-chan struct{}               { return r.synced }
+func (r *registration) Name() string                        { return r.informer.Name() + ", a handler" }
+
+// run until ctx ends. Events that the handler did not get by then are not told.
+func (r *registration) run(ctx context.Context) {
+	watch, err := r.informer.watch()
+	if err != nil {
+		r.informer.complain(err)
+		return
+	}
+	defer watch.Close()
+	events := make([]event, 0, batchMost)
+	for ctx.Err() == nil {
+		events = r.take(ctx, watch, events[:0])
+		for i := range events {
+			if ctx.Err() == nil {
+				r.tell(&events[i])
+			}
+			events[i] = event{} // what it holds may be freed
+		}
+		if !r.due.IsZero() && !time.Now().Before(r.due) {
+			r.resyncAll(ctx)
+			r.due = time.Now().Add(r.resync)
+		}
+	}
+}
+
+// take appends the events that are at hand; it waits for the first, until ctx ends or a resync is due.
+func (r *registration) take(ctx context.Context, watch *informer.Watch, events []event) []event {
+	if !r.due.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, r.due)
+		defer cancel()
+	}
+	for change, err := range watch.Batch(ctx) {
+		if err != nil {
+			break
+		}
+		if e, ok := r.informer.event(change); ok {
+			if events = append(events, e); len(events) == batchMost {
+				break
+			}
+		}
+	}
+	return events
+}
+
+func (r *registration) tell(e *event) {
+	if e.kind == informer.Synced {
+		if r.resync > 0 {
+			r.due = time.Now().Add(r.resync)
+		}
+		close(r.synced)
+		return
+	}
+	r.informer.index(e) // a handler sees no index that is older than its event
+	switch e.kind {
+	case informer.Added:
+		r.handler.OnAdd(e.object, e.initial)
+	case informer.Updated:
+		r.handler.OnUpdate(e.old, e.object)
+	case informer.Deleted:
+		r.handler.OnDelete(e.object)
+	}
+}
+
+// resyncAll tells an update of each object, from itself to itself.
+func (r *registration) resyncAll(ctx context.Context) {
+	keys, err := r.informer.keys("")
+	if err != nil {
+		r.informer.complain(err)
+	}
+	for _, key := range keys {
+		if ctx.Err() != nil {
+			return
+		}
+		object, err := r.informer.get(key)
+		if err != nil {
+			r.informer.complain(err)
+		} else if object != nil {
+			r.handler.OnUpdate(object, object)
+		}
+	}
+}
