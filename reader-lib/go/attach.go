@@ -34,6 +34,9 @@ type Options struct {
 	// Verify: check each block's integrity tag when the block is first touched. What is damaged is ErrCorrupt, and
 	// from then on all of that arena. With Orphan the keys come from informerd's key file.
 	Verify bool
+	// DecodeBytes is about how much memory Decode may use to remember parts that many objects have: with 16 MiB it
+	// takes up to a third less time. 0: 256 KiB; below 0: none.
+	DecodeBytes int
 	// Logger receives attach, loss and re-attach. Nil: no log.
 	Logger *slog.Logger
 }
@@ -291,6 +294,9 @@ func (c *core) makeCurrent(m *mapping) {
 		old.close()
 	}
 	c.tell(func() { c.attaches++ })
+	if m.memoBytes = int64(c.options.DecodeBytes); m.memoBytes == 0 {
+		m.memoBytes = memoBytesDefault
+	}
 	c.current.Store(m)
 	if old != nil {
 		old.retire()

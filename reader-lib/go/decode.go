@@ -3,6 +3,7 @@
 package informer
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ import (
 //   - The first value that does not fit its field ends the call.
 //
 // Errors: ErrType (a value of another kind than its field, or `into` is no pointer; the sentence has the path),
-// what an UnmarshalJSON or a function of RegisterText returned, ErrExpired, ErrCorrupt, ErrClosed. After an error
+// what an UnmarshalJSON or a function of RegisterText or RegisterInt returned, ErrExpired, ErrCorrupt, ErrClosed. After an error
 // some fields may be set.
 //
 // What `into` gets is a copy, valid for ever. Strings that many objects have are shared. The first object of a
@@ -45,23 +46,31 @@ func (v Value) Decode(into any) error {
 	return err
 }
 
-// What one object may be: a damaged arena may refer to itself, or to a large string many times.
-const (
-	decodeBytesMax = 1 << 28
-	decodeItemsMax = 1 << 22
-)
-
 // A decoding is a call of Decode.
 type decoding struct {
 	decoder
-	left    int // values that may still be visited
-	p       *pin
-	known   *remembered
-	epoch   uint64 // of the snapshot, 0: it does not show the object
-	room    uint64 // bytes that may still be allocated
-	calling bool   // code of the caller's runs
-	json    []byte
+	limits
+	raw      raw // the view's
+	p        *pin
+	known    *remembered
+	epoch    uint64 // of the snapshot, 0: it does not show the object
+	calling  bool   // code of the caller's runs
+	zero     bool   // what `into` points to was zero before
+	learning *memo  // nil: no memo is made
+	json     []byte
+	spare    mapEntry
+
+	chunk       *[chunkWords]uint64
+	front, back uintptr // free bytes of the chunk; strings are taken from the front, numbers from the back
 }
+
+// Short strings, and numbers behind pointers, are put into chunks: one allocation for several. A caller that keeps one of
+// them keeps the chunk.
+const (
+	chunkWords = 16
+	chunkBytes = 8 * chunkWords
+	packedMax  = 48 // bytes of a string
+)
 
 var decodings = sync.Pool{New: func() any { return new(decoding) }}
 
@@ -87,7 +96,7 @@ func within(step string, err error) error {
 	return err
 }
 
-func decode(s Snapshot, into any, own uint64, body func(*decoder) span) (bytes int, err error) {
+func decode(s Snapshot, into any, own uint64, body func(*decoder) span) (size int, err error) {
 	p, err := s.open()
 	if err != nil {
 		return 0, err
@@ -98,16 +107,18 @@ func decode(s Snapshot, into any, own uint64, body func(*decoder) span) (bytes i
 	}
 	r := recipeOf(to.Type().Elem())
 	d := decodings.Get().(*decoding)
-	d.decoder, d.left = decoder{&p.view, own}, decodeItemsMax
-	d.p, d.known, d.room, d.calling = p, p.m.remembered(), decodeBytesMax, false
+	d.decoder, d.raw, d.limits = decoder{&p.view, own}, p.view.raw, limits{itemsMax, bytesMax}
+	d.p, d.known, d.calling = p, p.m.remembered(), false
 	old := debug.SetPanicOnFault(true)
 	defer d.guard(old, &err)
 	if d.epoch = p.epoch; own == 0 || d.u64(own+objSeq) > p.seq {
 		d.epoch = 0
 	}
+	before := unsafe.Slice((*byte)(to.UnsafePointer()), r.size)
+	d.zero = r.size == 0 || before[0] == 0 && bytes.Equal(before[1:], before[:r.size-1])
 	at := body(&d.decoder)
-	err = d.set(r, d.follow(d.open(at.at, at.end)), 0, to.UnsafePointer())
-	return int(r.size) + int(decodeBytesMax-d.room), err
+	err = d.set(r, d.open(at.at, at.end), 0, to.UnsafePointer())
+	return int(r.size) + int(bytesMax-d.room), err
 }
 
 // guard is pin.guard, but panics of the caller's code go on.
@@ -117,7 +128,7 @@ func (d *decoding) guard(old bool, err *error) {
 		return
 	}
 	d.p.settle(recover(), err)
-	d.view, d.p, d.known = nil, nil, nil
+	d.view, d.raw, d.p, d.known, d.learning = nil, nil, nil, nil, nil
 	if cap(d.json) <= 1<<16 {
 		decodings.Put(d)
 	}
@@ -209,6 +220,7 @@ func (d *decoding) follow(t token) token {
 
 // refer is the value in a VALUE block.
 func (d *decoding) refer(ref uint32) token {
+	d.learning.needs(d, ref)
 	t := d.open(d.block(ref, blockValue, 1))
 	if t.tag == tagRef {
 		corrupt()
@@ -217,26 +229,47 @@ func (d *decoding) refer(ref uint32) token {
 	return t
 }
 
-func (d *decoding) take(bytes uint64) {
-	if bytes > d.room {
-		corrupt()
-	}
-	d.room -= bytes
-}
-
 // expect checks a number of items with the bytes that they have, and takes what they need.
 func (d *decoding) expect(count int, t token, size uintptr) {
 	if uint64(count) > t.to-t.from {
 		corrupt()
 	}
-	d.left -= count
+	d.visit(count)
 	d.take(uint64(count) * uint64(size))
 }
 
+// copy is a copy of a string.
 func (d *decoding) copy(text []byte) string {
-	d.take(uint64(len(text)))
-	return string(text)
+	n := uintptr(len(text))
+	d.take(uint64(n))
+	if n == 0 {
+		return "" // a chunk may have no byte left to point to
+	}
+	if n > packedMax || d.learning != nil { // a memo keeps no chunk
+		return string(text)
+	}
+	if n > d.back-d.front {
+		d.renew()
+	}
+	to := unsafe.Add(unsafe.Pointer(d.chunk), d.front)
+	d.front += n
+	copy(unsafe.Slice((*byte)(to), n), text)
+	return unsafe.String((*byte)(to), n)
 }
+
+// plain is memory for a value without pointers, of 1, 2, 4 or 8 bytes.
+func (d *decoding) plain(size uintptr) unsafe.Pointer {
+	if d.learning != nil {
+		return unsafe.Pointer(new(uint64))
+	}
+	if d.back-d.front < 2*size {
+		d.renew()
+	}
+	d.back = (d.back - size) &^ (size - 1)
+	return unsafe.Add(unsafe.Pointer(d.chunk), d.back)
+}
+
+func (d *decoding) renew() { d.chunk, d.front, d.back = new([chunkWords]uint64), 0, chunkBytes }
 
 func (d *decoding) textOf(t token) []byte {
 	if t.tag >= tagName && t.tag <= tagVersion {
@@ -245,17 +278,14 @@ func (d *decoding) textOf(t token) []byte {
 	return d.raw[t.from:t.to]
 }
 
-// string is a copy of a string.
+// string is a string's copy, one for all that refer to the same VALUE.
 func (d *decoding) string(t token) string {
-	if t.tag >= tagName && t.tag <= tagVersion && t.tag != tagName+1 {
-		return d.copy(d.head(t.tag)) // no other object has it
-	}
 	if t.ref != 0 {
 		if text, ok := d.shared(t.ref); ok {
 			return text
 		}
 	}
-	return d.word(d.textOf(t))
+	return d.copy(d.textOf(t))
 }
 
 func (r *recipe) refuse(tag byte) error {
@@ -264,12 +294,23 @@ func (r *recipe) refuse(tag byte) error {
 	return fmt.Errorf("%s for a %v: %w", kinds[kindOf(tag)], r.t, ErrType)
 }
 
-// set sets what `to` points to, a value of r's type, from the value t.
+// set sets what `to` points to, a value of r's type, from the value t or what t refers to.
 func (d *decoding) set(r *recipe, t token, depth int, to unsafe.Pointer) error {
-	if d.left--; d.left < 0 || depth > valueDepthMax {
+	if depth > valueDepthMax {
 		corrupt()
 	}
+	ref := t.ref
+	if t.tag == tagRef {
+		ref = d.u32(t.from)
+	}
+	if ref != 0 && (r.form == formStruct || r.form == formSlice) && d.recall(r, ref, depth, to) {
+		return nil
+	}
+	t = d.follow(t)
 	kind := tagForms[t.tag].kind
+	if d.learning != nil && d.learning.leaves(r, t, depth, to) {
+		return nil
+	}
 	if kind == Null {
 		return d.setNull(r, t, to)
 	}
@@ -287,7 +328,12 @@ func (d *decoding) set(r *recipe, t token, depth int, to unsafe.Pointer) error {
 		pointer := (*unsafe.Pointer)(to)
 		if *pointer == nil {
 			d.take(uint64(r.elem.size))
-			*pointer = reflect.New(r.elem.t).UnsafePointer()
+			if r.elem.plain() {
+				*pointer = d.plain(r.elem.size)
+			} else {
+				*pointer = reflect.New(r.elem.t).UnsafePointer()
+			}
+			d.learning.points(to, *pointer, r.elem, 1)
 		}
 		return d.set(r.elem, t, depth, *pointer)
 	case formSlice:
@@ -309,19 +355,12 @@ func (d *decoding) set(r *recipe, t token, depth int, to unsafe.Pointer) error {
 		}
 	case formInt, formUint, formFloat:
 		return d.setNumber(r, t, kind, to)
-	case formText:
-		if kind == String {
-			text := d.string(t)
-			d.calling = true
-			err := r.text(text, to)
-			d.calling = false
-			return err
-		}
-		return d.setByJSON(r, t, depth, to)
+	case formParsed:
+		return d.setParsed(r, t, depth, to)
 	case formAny:
-		b := builder{printer{&d.decoder, d.left}}
+		b := builder{printer{&d.decoder, d.limits}}
 		*(*any)(to) = b.build(t.span(), depth)
-		d.left = b.left
+		d.limits = b.limits
 		return nil
 	case formBytes:
 		if kind == String {
@@ -336,7 +375,7 @@ func (d *decoding) set(r *recipe, t token, depth int, to unsafe.Pointer) error {
 
 func (d *decoding) setNull(r *recipe, t token, to unsafe.Pointer) error {
 	switch r.form {
-	case formJSON, formUnmarshaler, formText:
+	case formJSON, formUnmarshaler, formParsed:
 		return d.setByJSON(r, t, 0, to)
 	case formPointer, formSlice, formBytes, formMap, formStringMap, formAny:
 		r.value(to).SetZero()
@@ -344,11 +383,29 @@ func (d *decoding) setNull(r *recipe, t token, to unsafe.Pointer) error {
 	return nil
 }
 
+// setParsed has what RegisterText or RegisterInt was given set the value.
+func (d *decoding) setParsed(r *recipe, t token, depth int, to unsafe.Pointer) (err error) {
+	switch kind := tagForms[t.tag].kind; {
+	case kind == String && r.text != nil:
+		text := d.string(t)
+		d.calling = true
+		err = r.text(text, to)
+	case kind == Int && r.int != nil:
+		n := d.integer(t.span(), t.tag)
+		d.calling = true
+		err = r.int(n, to)
+	default:
+		return d.setByJSON(r, t, depth, to)
+	}
+	d.calling = false
+	return err
+}
+
 // setByJSON prints the value, and has the type's UnmarshalJSON or encoding/json read it.
 func (d *decoding) setByJSON(r *recipe, t token, depth int, to unsafe.Pointer) (err error) {
-	p := printer{&d.decoder, d.left}
+	p := printer{&d.decoder, d.limits}
 	d.json = p.append(d.json[:0], t.span(), depth)
-	d.left = p.left
+	d.limits = p.limits
 	d.calling = true
 	if r.reader != nil {
 		err = r.unmarshaler(to).UnmarshalJSON(d.json)
@@ -374,12 +431,12 @@ func (d *decoding) setBytes(r *recipe, t token, to unsafe.Pointer) error {
 	text := d.textOf(t)
 	size := base64.StdEncoding.DecodedLen(len(text))
 	d.take(uint64(size))
-	bytes := make([]byte, size)
-	n, err := base64.StdEncoding.Decode(bytes, text)
+	decoded := make([]byte, size)
+	n, err := base64.StdEncoding.Decode(decoded, text)
 	if err != nil {
 		return fmt.Errorf("no base64: %w", ErrType)
 	}
-	*(*[]byte)(to) = bytes[:n]
+	*(*[]byte)(to) = decoded[:n]
 	return nil
 }
 
@@ -434,153 +491,6 @@ func (d *decoding) setFloat(r *recipe, t token, kind Kind, to unsafe.Pointer) (e
 		*(*float32)(to) = float32(n)
 	} else {
 		*(*float64)(to) = n
-	}
-	return nil
-}
-
-// ---- arrays and objects
-
-// A sliceHead is what a slice is in memory.
-type sliceHead struct {
-	first            unsafe.Pointer
-	length, capacity int
-}
-
-func (d *decoding) setSlice(r *recipe, t token, depth int, to unsafe.Pointer) error {
-	count := 0
-	for at := t.from; t.tag != tagNoArray && at < t.to; count++ {
-		at = d.open(at, t.to).to
-	}
-	d.take(uint64(count) * uint64(r.elem.size))
-	slice := (*sliceHead)(to)
-	*slice = sliceHead{}
-	switch count {
-	case 0:
-		r.value(to).Set(reflect.MakeSlice(r.t, 0, 0))
-		return nil
-	case 1:
-		*slice = sliceHead{reflect.New(r.elem.t).UnsafePointer(), 1, 1}
-	default:
-		r.value(to).Grow(count)
-		slice.length = count
-	}
-	elem := slice.first
-	for i, at := 0, t.from; i < count; i++ {
-		item := d.open(at, t.to)
-		at = item.to
-		if err := d.set(r.elem, d.follow(item), depth+1, unsafe.Add(elem, uintptr(i)*r.elem.size)); err != nil {
-			return within("["+strconv.Itoa(i)+"]", err)
-		}
-	}
-	return nil
-}
-
-// layoutOf is the layout of an object's value, nil: it is {}.
-func (d *decoding) layoutOf(r *recipe, t token) *layout {
-	if t.tag == tagNoMap {
-		return nil
-	}
-	return d.layout(r, d.u32(t.from-4))
-}
-
-func (d *decoding) setStruct(r *recipe, t token, depth int, to unsafe.Pointer) error {
-	l := d.layoutOf(r, t)
-	if l == nil {
-		return nil
-	}
-	at := t.from
-	for i := range l.members {
-		item, m := d.open(at, t.to), &l.members[i]
-		at = item.to
-		if m.recipe == nil {
-			continue
-		}
-		if item.tag == tagRef {
-			ref := d.u32(item.from)
-			if m.recipe.form == formString {
-				if text, ok := d.shared(ref); ok {
-					*(*string)(unsafe.Add(to, m.offset)) = text
-					continue
-				}
-			}
-			item = d.refer(ref)
-		} else if m.recipe.form == formString && tagForms[item.tag].kind == String {
-			*(*string)(unsafe.Add(to, m.offset)) = d.string(item)
-			continue
-		}
-		if err := d.set(m.recipe, item, depth+1, unsafe.Add(to, m.offset)); err != nil {
-			return within(l.keys[i], err)
-		}
-	}
-	if at != t.to {
-		corrupt()
-	}
-	return nil
-}
-
-func (d *decoding) setStringMap(r *recipe, t token, to unsafe.Pointer) error {
-	l, m := d.layoutOf(r, t), (*map[string]string)(to)
-	if l == nil {
-		if *m == nil {
-			*m = map[string]string{}
-		}
-		return nil
-	}
-	d.expect(len(l.keys), t, 2*unsafe.Sizeof(""))
-	if *m == nil {
-		*m = make(map[string]string, len(l.keys))
-	}
-	at := t.from
-	for _, key := range l.keys {
-		item := d.open(at, t.to)
-		at = item.to
-		if item.tag == tagRef {
-			ref := d.u32(item.from)
-			if text, ok := d.shared(ref); ok {
-				(*m)[key] = text
-				continue
-			}
-			item = d.refer(ref)
-		}
-		switch tagForms[item.tag].kind {
-		case String:
-			(*m)[key] = d.string(item)
-		case Null:
-			(*m)[key] = ""
-		default:
-			return within(key, r.elem.refuse(item.tag))
-		}
-	}
-	if at != t.to {
-		corrupt()
-	}
-	return nil
-}
-
-func (d *decoding) setMap(r *recipe, t token, depth int, to unsafe.Pointer) error {
-	l, m := d.layoutOf(r, t), r.value(to)
-	if l == nil {
-		if m.IsNil() {
-			m.Set(reflect.MakeMap(r.t))
-		}
-		return nil
-	}
-	d.expect(len(l.keys), t, unsafe.Sizeof("")+r.elem.size)
-	if m.IsNil() {
-		m.Set(reflect.MakeMapWithSize(r.t, len(l.keys)))
-	}
-	elem, at := reflect.New(r.elem.t), t.from
-	for i := range l.keys {
-		item := d.open(at, t.to)
-		at = item.to
-		elem.Elem().SetZero()
-		if err := d.set(r.elem, d.follow(item), depth+1, elem.UnsafePointer()); err != nil {
-			return within(l.keys[i], err)
-		}
-		m.SetMapIndex(reflect.NewAt(r.t.Key(), unsafe.Pointer(&l.keys[i])).Elem(), elem.Elem())
-	}
-	if at != t.to {
-		corrupt()
 	}
 	return nil
 }

@@ -8,24 +8,23 @@ import (
 )
 
 // Thousands of objects refer to the same SHAPEs, names and values. What Decode found out about them is
-// remembered, for each mapping, in two tables of fixed size. The writer may put something else in the place of
+// remembered, for each mapping, in tables of fixed size. The writer may put something else in the place of
 // a block, so what is remembered has a copy of the bytes, and counts only while these are the same.
 
 const (
 	shapesKept     = 4096
 	stringsKept    = 8192
-	wordsKept      = 4096
 	shapeNamesKept = 128 // larger shapes are not remembered
 	shapeBytesKept = 4096
 	stringKept     = 1024 // nor are longer strings
-	wordKept       = 23   // nor longer words
 )
 
 type remembered struct {
 	shapes  [shapesKept]atomic.Pointer[layout]
 	strings [stringsKept]atomic.Pointer[shared]
-	words   [wordsKept]atomic.Pointer[word]
-	strange [wordsKept]atomic.Uint32
+	memos   [memosKept]atomic.Pointer[memo]
+	seen    [memosKept]atomic.Uint32
+	bytes   atomic.Int64 // that the memos keep
 }
 
 // A layout says where the values of a SHAPE's fields go in a Go type.
@@ -39,7 +38,7 @@ type layout struct {
 	block    string   // bytes of the SHAPE: its head but for the tag, and its payload
 	names    []image  // of the names' VALUEs
 	keys     []string // the names
-	members  []member // of structs: what is set; without recipe: the struct has no such field
+	members  []member // of structs: what is set
 }
 
 // An image is where a block is, and a copy of its bytes behind the tag.
@@ -53,7 +52,10 @@ func (a *view) imageOf(ref uint32, kind uint32) image {
 	return image{at - 8, string(a.raw[at-8 : end])}
 }
 
-func (a raw) is(i *image) bool { return string(a[i.at:i.at+uint64(len(i.bytes))]) == i.bytes }
+func (a raw) is(i *image) bool {
+	end := i.at + uint64(len(i.bytes))
+	return end <= uint64(len(a)) && string(a[i.at:end]) == i.bytes
+}
 
 // unchanged compares the layout's blocks with the arena.
 func (l *layout) unchanged(a raw) bool {
@@ -80,6 +82,17 @@ func scatter(ref uint32, r *recipe) uint64 {
 	return (uint64(ref) ^ uint64(uintptr(unsafe.Pointer(r)))>>4) * 0x9e3779b97f4a7c15 >> 32
 }
 
+// still: what was verified is so in this snapshot, too.
+func (d *decoding) still(verified *atomic.Uint64) bool {
+	return d.epoch != 0 && verified.Load() == d.epoch
+}
+
+func (d *decoding) verify(verified *atomic.Uint64) {
+	if d.epoch != 0 {
+		verified.Store(d.epoch)
+	}
+}
+
 // layout is how a SHAPE's fields lie in the recipe's type.
 func (d *decoding) layout(r *recipe, ref uint32) *layout {
 	place := scatter(ref, r) % shapesKept
@@ -88,13 +101,11 @@ func (d *decoding) layout(r *recipe, ref uint32) *layout {
 		if l == nil || l.ref != ref || l.recipe != r {
 			continue
 		}
-		if d.epoch != 0 && l.verified.Load() == d.epoch {
+		if d.still(&l.verified) {
 			return l
 		}
 		if l.unchanged(d.raw) {
-			if d.epoch != 0 {
-				l.verified.Store(d.epoch)
-			}
+			d.verify(&l.verified)
 			return l
 		}
 		place = at
@@ -120,7 +131,11 @@ func (d *decoding) learn(r *recipe, ref uint32, place uint64) *layout {
 		bytes += len(name)
 		l.keys = append(l.keys, name)
 		if r.form == formStruct {
-			l.members = append(l.members, r.fields[name])
+			m := r.fields[name]
+			if m.form = formNone; m.recipe != nil {
+				m.form = m.recipe.form
+			}
+			l.members = append(l.members, m)
 		}
 	}
 	if count > shapeNamesKept || bytes > shapeBytesKept || d.p.validate() != nil {
@@ -144,9 +159,10 @@ type shared struct {
 
 // shared is the string in a VALUE block, t, which may be not read yet.
 func (d *decoding) shared(ref uint32) (string, bool) {
+	d.learning.needs(d, ref)
 	slot := &d.known.strings[uint64(ref)*0x9e3779b97f4a7c15>>32%stringsKept]
 	s := slot.Load()
-	if s != nil && s.ref == ref && d.epoch != 0 && s.verified.Load() == d.epoch {
+	if s != nil && s.ref == ref && d.still(&s.verified) {
 		return s.text, true
 	}
 	t := d.refer(ref)
@@ -155,58 +171,15 @@ func (d *decoding) shared(ref uint32) (string, bool) {
 	}
 	text := d.raw[t.from:t.to]
 	if s != nil && s.ref == ref && s.text == string(text) {
-		if d.epoch != 0 {
-			s.verified.Store(d.epoch)
-		}
+		d.verify(&s.verified)
 		return s.text, true
 	}
-	copied := d.copy(text)
+	d.take(uint64(len(text)))
+	copied := string(text)
 	if len(text) <= stringKept && d.p.validate() == nil {
 		s = &shared{text: copied, ref: ref}
 		s.verified.Store(d.epoch)
 		slot.Store(s)
 	}
 	return copied, true
-}
-
-// A word is a short string.
-type word struct {
-	length uint8
-	bytes  [wordKept]byte
-}
-
-func (w *word) string() string { return unsafe.String(&w.bytes[0], w.length) }
-
-// word is a copy of a short string, one for all that are equal, if it is frequent: it is remembered when it comes for
-// the second time before another one takes its place.
-func (d *decoding) word(text []byte) string {
-	n := len(text)
-	if n == 0 || n > wordKept {
-		return d.copy(text)
-	}
-	var a, b, c uint64
-	switch {
-	case n > 16:
-		c = raw(text).u64(8)
-		fallthrough
-	case n >= 8:
-		a, b = raw(text).u64(0), raw(text).u64(uint64(n-8))
-	case n >= 4:
-		a, b = uint64(raw(text).u32(0)), uint64(raw(text).u32(uint64(n-4)))
-	default:
-		a, b = uint64(text[0]), uint64(text[n/2])<<8|uint64(text[n-1])
-	}
-	hash := mix(a^uint64(n)*0x9e3779b97f4a7c15, b^0xa0761d6478bd642f) ^ c*0x9e3779b97f4a7c15
-	place := hash >> 32 % wordsKept
-	if w := d.known.words[place].Load(); w != nil && w.string() == string(text) {
-		return w.string()
-	}
-	if strange := &d.known.strange[place]; strange.Load() != uint32(hash) {
-		strange.Store(uint32(hash))
-		return d.copy(text)
-	}
-	w := &word{length: uint8(n)}
-	copy(w.bytes[:], text)
-	d.known.words[place].Store(w)
-	return w.string()
 }

@@ -17,7 +17,7 @@ type form uint8
 const (
 	formJSON        form = iota // by encoding/json
 	formUnmarshaler             // by its UnmarshalJSON
-	formText                    // by what RegisterText was given
+	formParsed                  // by what RegisterText or RegisterInt was given
 	formBool
 	formInt
 	formUint
@@ -30,6 +30,7 @@ const (
 	formPointer
 	formStruct
 	formAny
+	formNone // of members: the struct has no such field
 )
 
 // A recipe says how values of a type are set. It is made once, and does not change.
@@ -39,9 +40,23 @@ type recipe struct {
 	form   form
 	elem   *recipe           // of slices, maps and pointers
 	fields map[string]member // of structs
-	text   func(text string, to unsafe.Pointer) error
+	parsers
 	none   any              // a nil pointer to the type
 	reader json.Unmarshaler // none, of types with UnmarshalJSON
+}
+
+// parsers are what RegisterText and RegisterInt were given for a type; nil: nothing.
+type parsers struct {
+	text func(text string, to unsafe.Pointer) error
+	int  func(n int64, to unsafe.Pointer) error
+}
+
+// plain: the type is a number or bool.
+func (r *recipe) plain() bool { return r.form >= formBool && r.form <= formFloat }
+
+// copied: an independent copy of a value can be made without reading the arena.
+func (r *recipe) copied() bool {
+	return r.plain() || r.form == formString || r.form == formSlice || r.form == formPointer || r.form == formStruct
 }
 
 // pointer is `to` as a pointer to the type. It is reflect.NewAt, without its look-up of the pointer's type.
@@ -63,14 +78,15 @@ func (r *recipe) value(to unsafe.Pointer) reflect.Value { return reflect.ValueOf
 
 // A member is a field of a struct.
 type member struct {
-	offset uintptr
 	recipe *recipe
+	offset uint32
+	form   form // the recipe's
 }
 
 var (
 	recipes sync.Map // reflect.Type: *recipe
-	texts   sync.Map // reflect.Type: func(string, unsafe.Pointer) error
 	cooking sync.Mutex
+	parsing = map[reflect.Type]parsers{} // with cooking
 )
 
 var (
@@ -81,7 +97,7 @@ var (
 )
 
 // RegisterText makes Decode call parse for strings that are decoded into a T, in place of T's UnmarshalJSON, which
-// needs JSON first. It stays in charge of all but strings. Call it before objects are decoded; the text is a copy.
+// needs JSON first. It stays in charge of all other values. Call it before objects are decoded; the text is a copy.
 //
 //	informer.RegisterText(func(text string, to *metav1.Time) error {
 //		t, err := time.Parse(time.RFC3339, text)
@@ -89,9 +105,24 @@ var (
 //		return err
 //	})
 func RegisterText[T any](parse func(text string, to *T) error) {
+	register[T](func(p *parsers) {
+		p.text = func(text string, to unsafe.Pointer) error { return parse(text, (*T)(to)) }
+	})
+}
+
+// RegisterInt is RegisterText for integers that an int64 holds.
+func RegisterInt[T any](convert func(n int64, to *T) error) {
+	register[T](func(p *parsers) {
+		p.int = func(n int64, to unsafe.Pointer) error { return convert(n, (*T)(to)) }
+	})
+}
+
+func register[T any](set func(*parsers)) {
 	cooking.Lock()
 	defer cooking.Unlock()
-	texts.Store(reflect.TypeFor[T](), func(text string, to unsafe.Pointer) error { return parse(text, (*T)(to)) })
+	p := parsing[reflect.TypeFor[T]()]
+	set(&p)
+	parsing[reflect.TypeFor[T]()] = p
 	recipes.Clear()
 }
 
@@ -119,10 +150,10 @@ func cook(t reflect.Type, made map[reflect.Type]*recipe) *recipe {
 	r := &recipe{t: t, size: t.Size(), none: reflect.Zero(pointer).Interface()}
 	r.reader, _ = r.none.(json.Unmarshaler)
 	made[t] = r
-	text, registered := texts.Load(t)
+	parsers, registered := parsing[t]
 	switch {
 	case registered:
-		r.form, r.text = formText, text.(func(string, unsafe.Pointer) error)
+		r.form, r.parsers = formParsed, parsers
 		return r
 	case t.Kind() != reflect.Pointer && pointer.Implements(unmarshalerType):
 		r.form = formUnmarshaler
@@ -208,7 +239,7 @@ func gather(fields map[string]member, depths map[string]int, t reflect.Type, bas
 			continue
 		}
 		depths[name] = depth
-		fields[name] = member{base + f.Offset, cook(f.Type, made)}
+		fields[name] = member{recipe: cook(f.Type, made), offset: uint32(base + f.Offset)}
 	}
 	return true
 }

@@ -27,7 +27,7 @@
 // arena, is valid until the snapshot's End, and may be read within [Snapshot.Read] only.
 //
 // [Object.Decode] sets a struct from an object, by its json tags: a corev1.Pod in less time than client-go takes to
-// decode its protobuf. [RegisterText] makes times and quantities quick.
+// decode its protobuf. [RegisterText] and [RegisterInt] make times, quantities and ports quick.
 //
 // # Changes
 //

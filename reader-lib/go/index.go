@@ -46,7 +46,7 @@ func (d *decoder) scalar(s span, tag byte) []byte {
 	case String:
 		return d.text(s, tag)
 	case Bool, Int, Uint, Double, Number:
-		p := printer{d, 1}
+		p := printer{d, limits{1, bytesMax}}
 		return p.append([]byte{}, s, 0)
 	}
 	return nil

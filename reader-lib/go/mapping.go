@@ -46,7 +46,8 @@ type mapping struct {
 
 	unanswered [queuesMax]int // SUBSCRIBEs, by the queue's number; with core.mu
 
-	known atomic.Pointer[remembered] // what Decode remembers; nil: it has not been called yet
+	memoBytes int64
+	known     atomic.Pointer[remembered] // what Decode remembers; nil: it has not been called yet
 
 	mu    sync.Mutex
 	holds int // rings

@@ -145,16 +145,12 @@ func (o Object) AppendText(to []byte, path *Path) (text []byte, err error) {
 
 // LentText is the string at a path, in the arena itself: valid until the snapshot's End, and to be read
 // within Snapshot.Read only.
-func (o Object) LentText(path *Path) (text string, err error) {
-	p, err := o.s.open()
-	if err != nil {
-		return "", err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := o.decoder(p)
-	bytes, err := d.textAt(&o, path)
-	return unsafe.String(unsafe.SliceData(bytes), len(bytes)), err
+func (o Object) LentText(path *Path) (string, error) {
+	return read(o.s, func(p *pin) (string, error) {
+		d := o.decoder(p)
+		bytes, err := d.textAt(&o, path)
+		return unsafe.String(unsafe.SliceData(bytes), len(bytes)), err
+	})
 }
 
 // Value is the value at a path. ErrNotFound: absent. The whole object: the path ".".
@@ -198,17 +194,21 @@ func (o Object) Float(path *Path) (float64, error) {
 
 // AppendJSON appends the object as JSON without white space, fields in the API server's order, without
 // apiVersion and kind.
-func (o Object) AppendJSON(to []byte) (text []byte, err error) {
-	text = to // also if the arena panics
-	p, err := o.s.open()
+func (o Object) AppendJSON(to []byte) ([]byte, error) {
+	return appendJSON(o.s, to, o.at, func(d *decoder) span { return o.body(d) })
+}
+
+// appendJSON appends a value of the object at `own`. After an error `to` is as before.
+func appendJSON(s Snapshot, to []byte, own uint64, value func(*decoder) span) ([]byte, error) {
+	text, err := read(s, func(p *pin) ([]byte, error) {
+		d := decoder{&p.view, own}
+		printer := newPrinter(&d)
+		return printer.append(to, value(&d), 0), nil
+	})
 	if err != nil {
-		return text, err
+		return to, err
 	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := o.decoder(p)
-	printer := printer{&d, itemsMax}
-	return printer.append(to, o.body(&d), 0), nil
+	return text, nil
 }
 
 // JSON is the object as JSON, as AppendJSON has it.
@@ -227,7 +227,7 @@ func (o Object) GroupVersionKind() (group, version, kind string) {
 func (o Object) Unstructured() (map[string]any, error) {
 	return read(o.s, func(p *pin) (object map[string]any, err error) {
 		d := o.decoder(p)
-		b := builder{printer{&d, itemsMax}}
+		b := builder{newPrinter(&d)}
 		object, ok := b.build(o.body(&d), 0).(map[string]any)
 		if !ok {
 			corrupt()
@@ -245,7 +245,7 @@ type builder struct{ printer }
 
 func (b *builder) build(s span, depth int) any {
 	s, tag := b.resolve(s)
-	if b.left--; b.left < 0 || depth > valueDepthMax {
+	if b.visit(1); depth > valueDepthMax {
 		corrupt()
 	}
 	switch kindOf(tag) {
@@ -260,9 +260,10 @@ func (b *builder) build(s span, depth int) any {
 	case Double:
 		return math.Float64frombits(b.u64(s.at + 1))
 	case Number:
-		n, err := strconv.ParseFloat(string(b.text(s, tag)), 64)
+		text := string(b.text(s, tag))
+		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return json.Number(string(b.text(s, tag)))
+			return json.Number(text)
 		}
 		return n
 	case String:
@@ -284,6 +285,7 @@ func (b *builder) build(s span, depth int) any {
 			if !ok {
 				return object
 			}
+			b.take(uint64(len(name)))
 			object[string(name)] = b.build(item, depth+1)
 		}
 	}
@@ -373,15 +375,6 @@ func (v Value) Float() (float64, error) {
 }
 
 // AppendJSON appends the value as JSON.
-func (v Value) AppendJSON(to []byte) (text []byte, err error) {
-	text = to // also if the arena panics
-	p, err := v.s.open()
-	if err != nil {
-		return text, err
-	}
-	old := debug.SetPanicOnFault(true)
-	defer p.guard(old, &err)
-	d := decoder{&p.view, v.own}
-	printer := printer{&d, itemsMax}
-	return printer.append(to, v.at, 0), nil
+func (v Value) AppendJSON(to []byte) ([]byte, error) {
+	return appendJSON(v.s, to, v.own, func(*decoder) span { return v.at })
 }

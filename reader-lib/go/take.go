@@ -392,7 +392,7 @@ func (w *Watch) takeStatus(t *telling, ref uint32, onlyNews bool) error {
 		if s, tag, ok := d.in(d.top, "code"); ok && kindOf(tag) == Int {
 			status.Code = int(d.integer(s, tag))
 		}
-		printer := printer{&d.decoder, itemsMax}
+		printer := newPrinter(&d.decoder)
 		hash = hashOf(printer.append(nil, d.top, 0))
 	}); err != nil {
 		return err

@@ -52,6 +52,7 @@ const (
 	tagMap32    = 0x1d
 	tagNoMap    = 0x1e
 	tagNoArray  = 0x1f
+	tagString0  = 0x40 // to 0x7f: strings of 0 to 63 bytes
 )
 
 // texts: from what tag on, how long the head is, and how long the content.
@@ -437,17 +438,48 @@ func appendDouble(to []byte, n float64) []byte {
 	return append(to, '.', '0')
 }
 
-// A printer appends values as JSON, and counts what it may still visit: a damaged arena may refer to itself.
-type printer struct {
-	*decoder
-	left int
+// limits are what one call may still do: a damaged arena may refer to itself, or to a large string many times.
+type limits struct {
+	left int    // values that may be visited
+	room uint64 // bytes of what is made
 }
 
-const itemsMax = 1 << 26
+const (
+	itemsMax = 1 << 22
+	bytesMax = 1 << 28
+)
+
+func (l *limits) visit(count int) {
+	if l.left -= count; l.left < 0 {
+		corrupt()
+	}
+}
+
+func (l *limits) take(bytes uint64) {
+	if bytes > l.room {
+		corrupt()
+	}
+	l.room -= bytes
+}
+
+// A printer appends values as JSON.
+type printer struct {
+	*decoder
+	limits
+}
+
+func newPrinter(d *decoder) printer { return printer{d, limits{itemsMax, bytesMax}} }
+
+// text is the bytes of a string or Number; they lie in the arena.
+func (p *printer) text(s span, tag byte) []byte {
+	text := p.decoder.text(s, tag)
+	p.take(uint64(len(text)))
+	return text
+}
 
 func (p *printer) append(to []byte, s span, depth int) []byte {
 	s, tag := p.resolve(s)
-	if p.left--; p.left < 0 || depth > valueDepthMax {
+	if p.visit(1); depth > valueDepthMax {
 		corrupt()
 	}
 	switch kindOf(tag) {
@@ -489,6 +521,7 @@ func (p *printer) appendItems(to []byte, s span, tag byte, depth int) []byte {
 			to = append(to, ',')
 		}
 		if it.names != 0 {
+			p.take(uint64(len(name)))
 			to = append(appendJSONText(to, name), ':')
 		}
 		to = p.append(to, item, depth+1)

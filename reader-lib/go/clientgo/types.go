@@ -3,6 +3,10 @@
 package clientgo
 
 import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"informer"
@@ -24,12 +28,43 @@ func init() {
 		to.Time = t.Local()
 		return err
 	})
-	informer.RegisterText(func(text string, to *resource.Quantity) (err error) {
-		*to, err = resource.ParseQuantity(text)
-		return err
-	})
+	informer.RegisterText(parseQuantity)
 	informer.RegisterText(func(text string, to *intstr.IntOrString) error {
 		*to = intstr.FromString(text)
 		return nil
 	})
+	informer.RegisterInt(func(n int64, to *intstr.IntOrString) error {
+		if n != int64(int32(n)) {
+			return fmt.Errorf("the integer %d does not fit 32 bits: %w", n, informer.ErrType)
+		}
+		*to = intstr.FromInt32(int32(n))
+		return nil
+	})
+}
+
+// quantities are those parsed last, by their text's hash: few are in use, and parsing takes longer than looking one up.
+var (
+	quantities    [1024]atomic.Pointer[quantity]
+	quantitiesKey = maphash.MakeSeed()
+)
+
+type quantity struct {
+	text  string
+	value resource.Quantity
+}
+
+func parseQuantity(text string, to *resource.Quantity) error {
+	place := &quantities[maphash.String(quantitiesKey, text)%uint64(len(quantities))]
+	known := place.Load()
+	if known == nil || known.text != text {
+		text = strings.Clone(text)
+		value, err := resource.ParseQuantity(text)
+		if err != nil {
+			return err
+		}
+		known = &quantity{text, value}
+		place.Store(known)
+	}
+	*to = known.value.DeepCopy() // a large one has a pointer
+	return nil
 }

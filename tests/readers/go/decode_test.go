@@ -289,6 +289,105 @@ func TestDecodeKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+// A shelf has each form that copies of a shared value may share by mistake.
+type shelf struct {
+	everything
+	Flags    []bool                       `json:"flags"`
+	Small    []struct{ B bool }           `json:"small"`
+	Rows     [][]int                      `json:"rows"`
+	Flag     *bool                        `json:"flag"`
+	Narrow   *int8                        `json:"narrow"`
+	Wide     *int64                       `json:"wide"`
+	Text     *string                      `json:"text"`
+	Twice    **inner                      `json:"twice"`
+	Only     *struct{ P *int }            `json:"only"`
+	Empty    []inner                      `json:"empty"`
+	Nothing  *inner                       `json:"nothing"`
+	Pointers []*inner                     `json:"pointers"`
+	Maps     map[string]map[string]string `json:"maps"`
+	Level    level                        `json:"level"`
+	Tree     tree                         `json:"tree"`
+}
+
+// scramble changes all that a value has or points to.
+func scramble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int64:
+		v.SetInt(^v.Int())
+	case reflect.String:
+		v.SetString("scrambled")
+	case reflect.Pointer:
+		if !v.IsNil() {
+			scramble(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			scramble(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			if v.Type().Elem().Kind() == reflect.Pointer || v.Type().Elem().Kind() == reflect.Map {
+				scramble(v.MapIndex(key))
+			}
+			v.SetMapIndex(key, reflect.Value{})
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				scramble(v.Field(i))
+			}
+		}
+	}
+}
+
+func TestCopiesOfASharedValueAreIndependent(t *testing.T) {
+	const text = `{"deep":"d","other":3,"in":{"X":1,"deep":"a string that is shared"},"at":{"deep":"x","Y":-1},
+		"list":[{"X":1},{"Y":-2,"deep":"b"}],"labels":{"a":"b"},"byName":{"n":{"Y":2}},"upper":"u","uppers":["a",null],"upperOf":{"k":7},
+		"flags":[true,false,true],"small":[{"B":true},{"B":false},{"B":true}],"rows":[[1,2],[],[3]],"flag":true,"narrow":-3,
+		"wide":-1234567890123,"text":"some text","twice":{"X":7},"only":{"P":5},"empty":[],"nothing":null,"pointers":[{"X":1},null,{"X":2}],
+		"maps":{"a":{"b":"c"}},"level":"high","tree":{"name":"a","children":[{"name":"b","children":[{}]}],"byName":{"c":{"name":"d"}}}}`
+	inf := real(t)
+	var objects []string
+	for i := range 4 { // a value that comes again is shared
+		name := fmt.Sprintf("shelf%d", i)
+		widget(t, inf, name, `{"shelf":`+text+`,"shelves":[`+text+`,`+text+`]}`)
+		objects = append(objects, name)
+	}
+	type shelves struct {
+		Spec struct {
+			Shelf   shelf   `json:"shelf"`
+			Shelves []shelf `json:"shelves"`
+		} `json:"spec"`
+	}
+	for range 4 {
+		snap := begin(t, inf)
+		for _, name := range objects {
+			object, err := snap.Get(inf.Resource("widgets"), "default", name)
+			must(t, err)
+			text, err := object.JSON()
+			must(t, err)
+			var ours, theirs shelves
+			must(t, object.Decode(&ours))
+			must(t, json.Unmarshal(text, &theirs))
+			if !reflect.DeepEqual(ours, theirs) {
+				a, _ := json.Marshal(&ours)
+				b, _ := json.Marshal(&theirs)
+				t.Fatalf("%s, not %s", a, b)
+			}
+			scramble(reflect.ValueOf(&ours))
+			at, over := &inner{}, shelves{}
+			over.Spec.Shelf.Untagged, over.Spec.Shelf.At = "kept", at
+			must(t, object.Decode(&over))
+			if over.Spec.Shelf.Untagged != "kept" || over.Spec.Shelf.At != at || at.Y != -1 {
+				t.Fatalf("what was there before: %+v", over.Spec.Shelf)
+			}
+		}
+		snap.End()
+	}
+}
+
 type panics struct{}
 
 func (panics) UnmarshalJSON([]byte) error { var none *int; *none = 1; return nil }
