@@ -53,6 +53,8 @@ void measure_first_list(struct bench *b, size_t n);
 void measure_events(struct bench *b, size_t n);
 void measure_fan_out(struct bench *b, size_t n);
 void measure_agents(struct bench *b, size_t n);
+void measure_go_reader(struct bench *b, size_t n);
+void measure_go_agents(struct bench *b, size_t n);
 void measure_sync(struct bench *b, size_t n);
 void measure_traffic(struct bench *b, size_t n);
 void measure_upstream_start(struct bench *b, size_t n); /* the start alone */

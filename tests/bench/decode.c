@@ -191,7 +191,7 @@ measure_pods(struct bench *b, const char *prefix)
 
 	stream_init(&s, b);
 	if (b->client_go)
-		go = go_rounds_start(b, 100, &heap);
+		go = go_rounds_start(b, 100, NULL, &heap);
 	for (unsigned i = 0; i < (b->quick ? 3u : 9u); i++)
 		take_round(b, &s, &go, &f);
 	process_end(&go, SIGKILL);

@@ -354,7 +354,7 @@ start_go(struct size *s)
 	if (!s->b->client_go || (s->b->quick && s->total > 10000) ||
 	    process_bytes(0, "../meminfo", "MemAvailable:") < (int64_t)(s->total * 40000 + (1u << 30)))
 		return;
-	s->go = go_rounds_start(s->b, s->total, &heap);
+	s->go = go_rounds_start(s->b, s->total, NULL, &heap);
 	if (s->total == 10000)
 		s->b->report->client_go_heap = heap;
 }

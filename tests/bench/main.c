@@ -4,7 +4,7 @@
  *
  *	bench --build DIR --pods DIR [--client-go FILE | --no-client-go WHY]
  *	      [--wire auto|json|protobuf] [--upstream-pods N,...]
- *	      [--json FILE] [--quick] [--only LETTERS|gateway[:PART,...]|hostile]
+ *	      [--json FILE] [--quick] [--only LETTERS|gateway[:PART,...]|hostile|readers]
  *
  * Each measurement runs in a child with its own process group and folder. This process only waits. When the
  * child ends, or this process is told to end, it ends the whole group and removes the folder.
@@ -218,6 +218,18 @@ run_all(struct bench *b, const char *only)
 	static const char word[] = "gateway";
 	bool good = true;
 
+	if (only && strcmp(only, "readers") == 0) {
+		static const struct measurement readers[] = {
+			{"", "Go's reader, 10,000 pods", measure_go_reader, 10000, false},
+			{"", "Go's reader, 100,000 pods", measure_go_reader, 100000, true},
+			{"", "Go's agents, 10,000 pods", measure_go_agents, 10000, false},
+		};
+
+		for (size_t i = 0; i < COUNT(readers); i++)
+			if (!(b->quick && readers[i].not_quick))
+				good &= run(b, &readers[i]);
+		return good;
+	}
 	if (only && strcmp(only, "hostile") == 0)
 		return run(b, &(struct measurement){"", "hostile readers", measure_hostile, 2000, false});
 	if (only && strncmp(only, word, sizeof(word) - 1) == 0) {

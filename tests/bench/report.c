@@ -72,6 +72,13 @@ static const struct kind kinds[] = {
 	{"commit_64_other_namespace", "x", NULL, {.value = 1.1}},
 	{"wake_64_cpu_per_event_us", "us", "64 eventfds written, no more", {.ratio = 0.4}},
 	{"eight_readers_pss", "bytes", "client-go protobuf informers, 8", {.value = 48 << 20}},
+	{"go_get_100k", "ns", GET_CLIENT_GO, {.ratio = 1.5}},
+	{"go_get_10k", "ns", GET_CLIENT_GO, {.ratio = 1}},
+	{"go_typed_pod_of_35_*", "ns", "client-go protobuf codec", {.ratio = 2, .ratio_aim = 3}},
+	{"go_typed_pod_of_512_*", "ns", "client-go protobuf codec", NONE},
+	{"go_eight_agents_pss", "bytes", "client-go protobuf informers, 8", {.ratio = 8}},
+	{"go_commit_to_handler_*_p50_us", "us", "a handler in C", {.ratio = 0.5}},
+	{"clientgo_commit_to_handler_*_p50_us", "us", "a handler in C", NONE},
 	{"restart_requests", "requests", NULL, {.value = 0.5}},
 
 	{"sync_*_wall_ms_client_go_json", "ms", NULL, {.ratio = 1}},

@@ -24,7 +24,8 @@
 
 const char *const side_names[SIDES] = {"informerd", "client-go protobuf watch-list",
 				       "client-go protobuf LIST", "client-go JSON LIST",
-				       "client-go JSON watch-list"};
+				       "client-go JSON watch-list", "clientgo over informerd",
+				       "Go's reader"};
 
 /* ---- servers ---- */
 
@@ -403,13 +404,25 @@ go_informer_start(const struct bench *b, const struct server *s, enum side side)
 }
 
 struct process
-go_rounds_start(const struct bench *b, size_t n, double *ret_heap)
+go_agent_start(const struct bench *b, const struct daemon *d, enum side side, size_t pods)
+{
+	struct process p = process_start(b, NULL, b->client_go, "events", "-socket", d->socket,
+					 side == GO_WATCH ? "-watch" : "", NULL);
+
+	if (read_ready(&p, 60) != (double)pods)
+		bench_fail("Go's reader has not all pods");
+	return p;
+}
+
+struct process
+go_rounds_start(const struct bench *b, size_t n, const struct daemon *d, double *ret_heap)
 {
 	struct process p;
 	char count[24];
 
 	snprintf(count, sizeof(count), "%zu", n);
-	p = process_start(b, NULL, b->client_go, "rounds", "-pods", b->pods_directory, "-n", count, NULL);
+	p = process_start(b, NULL, b->client_go, "rounds", "-pods", b->pods_directory, "-n", count,
+			  d ? "-socket" : "", d ? d->socket : "", NULL);
 	*ret_heap = read_ready(&p, 180);
 	return p;
 }
@@ -431,6 +444,12 @@ agent_await(struct process *p, enum side side, size_t n, unsigned seconds)
 	return (struct told){t[0], t[1], t[2], t[3], t[4], t[5], t[6]};
 }
 
+static bool
+has_daemon(enum side side)
+{
+	return side == OURS || side == GO_AGENT || side == GO_WATCH;
+}
+
 void
 crowd_start(struct crowd *c, const struct bench *b, const struct server *s, enum side side, unsigned count)
 {
@@ -438,17 +457,18 @@ crowd_start(struct crowd *c, const struct bench *b, const struct server *s, enum
 	unsigned i = 0;
 
 	*c = (struct crowd){.b = b, .server = s, .side = side, .count = count};
-	if (side == OURS) {
+	if (has_daemon(side)) {
 		c->daemon = daemon_start(b, "crowd", s, NULL, "");
 		daemon_wait_pods(&c->daemon, s->pods);
 	} else {
 		c->agents[i++] = go_informer_start(b, s, side);
 	}
 	c->wall_ms = ms_since(start);
-	c->cpu_ms = process_cpu_us(side == OURS ? c->daemon.process.pid : c->agents[0].pid) / 1e3;
+	c->cpu_ms = process_cpu_us(has_daemon(side) ? c->daemon.process.pid : c->agents[0].pid) / 1e3;
 	for (; i < count; i++) {
 		if (side != OURS) {
-			c->agents[i] = go_informer_start(b, s, side);
+			c->agents[i] = has_daemon(side) ? go_agent_start(b, &c->daemon, side, s->pods) :
+							  go_informer_start(b, s, side);
 			continue;
 		}
 		c->agents[i] = handler_spawn(b, c->daemon.socket, NULL, 1);
@@ -462,7 +482,7 @@ crowd_end(struct crowd *c)
 {
 	for (unsigned i = 0; i < AGENTS_MAX; i++)
 		process_end(&c->agents[i], SIGKILL);
-	if (c->side == OURS)
+	if (has_daemon(c->side))
 		daemon_end(c->b, &c->daemon);
 }
 

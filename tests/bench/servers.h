@@ -70,8 +70,11 @@ void daemon_end(const struct bench *b, struct daemon *d);
 
 /* ---- agents ---- */
 
-/* client-go's informer streams its first list, which is its default, or asks for a LIST. */
-enum side { OURS, STREAM, LIST, JSON_LIST, JSON_STREAM, SIDES };
+/*
+ * client-go's informer streams its first list, which is its default, or asks for a LIST. GO_AGENT: informers
+ * of reader-lib/go/clientgo, which read what informerd has. GO_WATCH: loops over watches of Go's reader.
+ */
+enum side { OURS, STREAM, LIST, JSON_LIST, JSON_STREAM, GO_AGENT, GO_WATCH, SIDES };
 extern const char *const side_names[SIDES];
 
 /* A process with `count` handles of a handler each, all of them synced. ns NULL: all namespaces. */
@@ -81,8 +84,11 @@ double handler_ready(struct process *p);
 /* A process with an informer that has synced; it ends the measurement if it has not all the server's pods. */
 struct process go_informer_start(const struct bench *b, const struct server *s, enum side side);
 
-/* Rounds measured within one process, on n pods: the heap's bytes a pod. */
-struct process go_rounds_start(const struct bench *b, size_t n, double *ret_heap);
+/* A process of GO_AGENT or GO_WATCH that has synced, as go_informer_start(). */
+struct process go_agent_start(const struct bench *b, const struct daemon *d, enum side side, size_t pods);
+
+/* Rounds measured within one process, on n pods: the heap's bytes a pod. d: of Go's reader, too; or NULL. */
+struct process go_rounds_start(const struct bench *b, size_t n, const struct daemon *d, double *ret_heap);
 
 /*
  * Events since agent_begin(); times from made to handler entered, and from commit to it (handlers only), in

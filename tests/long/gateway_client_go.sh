@@ -8,7 +8,7 @@ LISTENING_AT=${LISTENING_AT-} # a socket that outlives each gateway: descriptor 
 . "$(dirname "$0")/../support/script.sh"
 : "${CHANGES:=4000}" "${RATE:=400}"
 . "$(dirname "$0")/../support/peer.sh"
-build_peer "$peer-0.30" -modfile client-go-0.30.mod
+build_peer "$peer-0.30" -modfile client-go-0.30.mod -tags without_ours
 
 start_sim --nodes 5 --pods-per-node 20 --history 200000
 informerd() { start_daemon --resource pods; }

@@ -4,8 +4,9 @@ package main
 
 // client-go's informer of pods, with one handler.
 //
-//	peer events -server URL | -kubeconfig FILE [-json]
-//	                            a protobuf (JSON) informer of pods with one handler; prints "ready PODS" when that has synced
+//	peer events -server URL | -kubeconfig FILE [-json] | -socket SOCKET [-watch]
+//	                            a protobuf (JSON) informer of pods with one handler, or one over informerd's cache, or (-watch) a loop over a
+//	                            watch of Go's reader; prints "ready PODS" when that has synced
 //	run RATE N                  has the server make N changes at RATE a second (0: as fast as the slowest watcher takes them):
 //	                            events got, p50, p99 µs from made to handler entered, events/s, µs of CPU an event
 //	begin                       forgets what came; answers 0
@@ -41,14 +42,17 @@ type eventSink struct {
 
 func (s *eventSink) begin() {
 	s.mu.Lock()
+	if s.ns == nil { // not before the informer's memory is measured
+		s.ns = make([]int64, 0, 1<<20)
+	}
 	s.ns = s.ns[:0]
 	s.mu.Unlock()
 	s.got.Store(0)
 }
 
-func (s *eventSink) take(pod *corev1.Pod) {
+func (s *eventSink) take(text string) {
 	now := time.Now().UnixNano()
-	made, _ := strconv.ParseInt(pod.Annotations[madeAnnotation], 10, 64)
+	made, _ := strconv.ParseInt(text, 10, 64)
 	s.mu.Lock()
 	s.ns = append(s.ns, now-made)
 	s.last = now
@@ -89,41 +93,16 @@ func eventsMain(args []string) {
 	fs := flag.NewFlagSet("events", flag.ExitOnError)
 	server := fs.String("server", "", "")
 	kubeconfig := fs.String("kubeconfig", "", "")
+	socket := fs.String("socket", "", "")
+	watch := fs.Bool("watch", false, "")
 	json := fs.Bool("json", false, "")
 	fs.Parse(args)
-	config := &rest.Config{Host: *server}
-	if *kubeconfig != "" {
-		var err error
-		config, err = clientcmd.BuildConfigFromFlags("", *kubeconfig)
-		die(err)
+	sink := &eventSink{}
+	if *watch {
+		fmt.Println("ready", watchOurs(*socket, sink))
+	} else {
+		fmt.Println("ready", inform(sink, *server, *kubeconfig, *socket, *json))
 	}
-	config.QPS = -1
-	config.ContentType = "application/json"
-	if !*json {
-		config.ContentType = "application/vnd.kubernetes.protobuf"
-		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	}
-	client, err := kubernetes.NewForConfig(config)
-	die(err)
-	factory := informers.NewSharedInformerFactory(client, 0)
-	informer := factory.Core().V1().Pods().Informer()
-	die(informer.AddIndexers(cache.Indexers{"byNode": byNode}))
-	sink := &eventSink{ns: make([]int64, 0, 1<<20)}
-	handler, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(o any, initial bool) {
-			if !initial {
-				sink.take(o.(*corev1.Pod))
-			}
-		},
-		UpdateFunc: func(_, o any) { sink.take(o.(*corev1.Pod)) },
-	})
-	die(err)
-	stop := make(chan struct{})
-	factory.Start(stop)
-	for !handler.HasSynced() {
-		time.Sleep(time.Millisecond)
-	}
-	fmt.Println("ready", len(informer.GetStore().ListKeys()))
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var what string
@@ -145,4 +124,43 @@ func eventsMain(args []string) {
 			fmt.Println("0")
 		}
 	}
+}
+
+// inform starts an informer with a handler, and returns how many pods it has when that has synced.
+func inform(sink *eventSink, server, kubeconfig, socket string, json bool) int {
+	config := &rest.Config{Host: server}
+	if kubeconfig != "" {
+		var err error
+		config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+		die(err)
+	}
+	config.QPS = -1
+	config.ContentType = "application/json"
+	if !json {
+		config.ContentType = "application/vnd.kubernetes.protobuf"
+		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	}
+	client, err := kubernetes.NewForConfig(config)
+	die(err)
+	factory := informers.NewSharedInformerFactory(client, 0)
+	if socket != "" {
+		factory = factoryOver(socket)
+	}
+	informer := factory.Core().V1().Pods().Informer()
+	die(informer.AddIndexers(cache.Indexers{"byNode": byNode}))
+	handler, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(o any, initial bool) {
+			if !initial {
+				sink.take(o.(*corev1.Pod).Annotations[madeAnnotation])
+			}
+		},
+		UpdateFunc: func(_, o any) { sink.take(o.(*corev1.Pod).Annotations[madeAnnotation]) },
+	})
+	die(err)
+	stop := make(chan struct{})
+	factory.Start(stop)
+	for !handler.HasSynced() {
+		time.Sleep(time.Millisecond)
+	}
+	return len(informer.GetStore().ListKeys())
 }

@@ -4,6 +4,8 @@ go 1.26.0
 
 require (
 	golang.org/x/sys v0.49.0
+	informer v0.0.0
+	informer/clientgo v0.0.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2
@@ -54,4 +56,9 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
+)
+
+replace (
+	informer => ../../../reader-lib/go
+	informer/clientgo => ../../../reader-lib/go/clientgo
 )

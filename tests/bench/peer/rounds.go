@@ -11,6 +11,7 @@ package main
 //	writer OPS RATE           get with a writer that decodes (protobuf) and updates: ns a lookup, worst ns, without those that the
 //	                          scheduler had interrupted
 //	decode                    ns a real pod: the JSON codec, the protobuf codec
+//	ours OPS, typed PODS      with -socket, of Go's reader: get; and ns a typed pod from the arena, and by the protobuf codec, of so many pods
 
 import (
 	"bufio"
@@ -196,8 +197,13 @@ func roundsMain(args []string) {
 	fs := flag.NewFlagSet("rounds", flag.ExitOnError)
 	directory := fs.String("pods", "", "a folder of pods, a file each")
 	n := fs.Int("n", 10000, "pods")
+	socket := fs.String("socket", "", "informerd's")
 	fs.Parse(args)
 	debug.SetGCPercent(400)
+	var o *ours
+	if *socket != "" {
+		o = attachOurs(*socket)
+	}
 	var r rounds
 	r.build(*directory, *n)
 	at := 0
@@ -218,6 +224,11 @@ func roundsMain(args []string) {
 			r.writer(ops, rate)
 		case "decode":
 			r.decode()
+		case "ours":
+			fmt.Printf("%.2f\n", o.get(ops))
+		case "typed":
+			mine, theirs := o.typed(ops)
+			fmt.Printf("%.0f %.0f\n", mine, theirs)
 		default:
 			fmt.Println("0")
 		}
