@@ -43,6 +43,7 @@ static const struct rule rules[] = {
 	{ "address", SERVICES, "string", "status.loadBalancer.ingress[*].ip" },
 	{ "address", NODES, "string", "status.addresses[*].address" },
 	{ "targetUID", SLICES, "string", "endpoints[*].targetRef.uid" },
+	{ "address", SLICES, "string", "endpoints[*].addresses[*]" },
 };
 
 static cJSON *

@@ -14,6 +14,7 @@
  *	services         address      cluster IPs (also "None"), external and load balancer's IPs
  *	nodes            address      status.addresses[*].address: IPs and names
  *	endpointslices   targetUID    endpoints[*].targetRef.uid: the Pods behind it
+ *	                 address      endpoints[*].addresses[*]: IPs, or names
  */
 #ifndef WRITER_RESOURCE_BUILTIN_INDEXES_H
 #define WRITER_RESOURCE_BUILTIN_INDEXES_H
