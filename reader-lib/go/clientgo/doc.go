@@ -33,6 +33,10 @@
 //   - An index of your own (AddIndexers) keeps keys, not objects. It is as new as the events.
 //   - A handler that is slow holds back only itself. If it misses changes, it gets the newest states: an
 //     OnUpdate may stand for several, and its old object may then be the new one.
+//   - An object that is gone, or has changed, before a handler is told of it is not told of, or as it is then. When the
+//     informer has synced, its handlers have the first 64 objects; when the handler has, all.
+//   - A factory has up to 64 handlers, among which counts each informer with indexes of your own. One more is told of
+//     nothing, and its informer does not sync, until another is removed; the log says so.
 //   - An OnDelete of which only the key is known has a DeletedFinalStateUnknown with an object that has name
 //     and namespace alone.
 //   - A transform is called each time when an object is made, also for the same state.

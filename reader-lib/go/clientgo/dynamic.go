@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/dynamic/dynamiclister"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/metadata/metadatalister"
@@ -68,7 +69,7 @@ func listUnstructured(indexer cache.Indexer, gvr schema.GroupVersionResource) ca
 func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, resync time.Duration, namespace string,
 	tweak dynamicinformer.TweakListOptionsFunc) dynamicinformer.DynamicSharedInformerFactory {
 	return NewDynamicSharedInformerFactory(client, resync, WithNamespace(namespace),
-		WithTweakListOptions(func(list *metav1.ListOptions) { tweak(list) }))
+		WithTweakListOptions(internalinterfaces.TweakListOptionsFunc(tweak)))
 }
 
 // NewMetadataSharedInformerFactory makes informers whose objects are *metav1.PartialObjectMetadata. The client
@@ -76,6 +77,14 @@ func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, resync ti
 func NewMetadataSharedInformerFactory(_ metadata.Interface, resync time.Duration,
 	options ...Option) metadatainformer.SharedInformerFactory {
 	return newByResource(&metav1.PartialObjectMetadata{}, listMetadata, resync, options)
+}
+
+// NewFilteredMetadataSharedInformerFactory is NewMetadataSharedInformerFactory for one namespace and what the
+// function selects.
+func NewFilteredMetadataSharedInformerFactory(client metadata.Interface, resync time.Duration, namespace string,
+	tweak metadatainformer.TweakListOptionsFunc) metadatainformer.SharedInformerFactory {
+	return NewMetadataSharedInformerFactory(client, resync, WithNamespace(namespace),
+		WithTweakListOptions(internalinterfaces.TweakListOptionsFunc(tweak)))
 }
 
 func listMetadata(indexer cache.Indexer, gvr schema.GroupVersionResource) cache.GenericLister {

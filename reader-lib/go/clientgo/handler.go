@@ -4,11 +4,14 @@ package clientgo
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"informer"
 
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // A registration is a handler with a watch of its own. Its goroutine takes some changes off the watch, makes their
@@ -16,10 +19,13 @@ import (
 type registration struct {
 	informer *sharedInformer
 	handler  cache.ResourceEventHandler
+	logger   klog.Logger
 	resync   time.Duration
-	due      time.Time // of the next resync; zero: none before the first list was told
+	due      time.Time     // of the next resync; zero: none before the first list was told
+	begun    chan struct{} // closed when the first objects were taken
 	synced   chan struct{}
-	stop     context.CancelFunc // nil: it does not run; with informer.mu
+	ended    chan struct{}      // closed when no call comes any more
+	stop     context.CancelFunc // nil: it was not started; with informer.mu
 }
 
 // batchMost is how many events are made before their handler is called.
@@ -39,10 +45,16 @@ func (r *registration) HasSyncedChecker() cache.DoneChecker { return r }
 func (r *registration) Done() <-chan struct{}               { return r.synced }
 func (r *registration) Name() string                        { return r.informer.Name() + ", a handler" }
 
+// ShutdownChan is for cache.ShutDownEventHandler, which waits for it.
+func (r *registration) ShutdownChan() <-chan struct{} { return r.ended }
+
 // run until ctx ends. Events that the handler did not get by then are not told.
 func (r *registration) run(ctx context.Context) {
-	watch, err := r.informer.watch()
-	if err != nil {
+	defer close(r.ended)
+	begun := sync.OnceFunc(func() { close(r.begun) })
+	defer begun()
+	watch, err := r.informer.watch(ctx)
+	if watch == nil {
 		r.informer.complain(err)
 		return
 	}
@@ -50,9 +62,12 @@ func (r *registration) run(ctx context.Context) {
 	events := make([]event, 0, batchMost)
 	for ctx.Err() == nil {
 		events = r.take(ctx, watch, events[:0])
+		if len(events) > 0 {
+			begun()
+		}
 		for i := range events {
 			if ctx.Err() == nil {
-				r.tell(&events[i])
+				r.tell(ctx, &events[i])
 			}
 			events[i] = event{} // what it holds may be freed
 		}
@@ -83,7 +98,7 @@ func (r *registration) take(ctx context.Context, watch *informer.Watch, events [
 	return events
 }
 
-func (r *registration) tell(e *event) {
+func (r *registration) tell(ctx context.Context, e *event) {
 	if e.kind == informer.Synced {
 		if r.resync > 0 {
 			r.due = time.Now().Add(r.resync)
@@ -92,13 +107,32 @@ func (r *registration) tell(e *event) {
 		return
 	}
 	r.informer.index(e) // a handler sees no index that is older than its event
-	switch e.kind {
-	case informer.Added:
-		r.handler.OnAdd(e.object, e.initial)
-	case informer.Updated:
-		r.handler.OnUpdate(e.old, e.object)
-	case informer.Deleted:
-		r.handler.OnDelete(e.object)
+	r.call(ctx, func() {
+		switch e.kind {
+		case informer.Added:
+			r.handler.OnAdd(e.object, e.initial)
+		case informer.Updated:
+			r.handler.OnUpdate(e.old, e.object)
+		case informer.Deleted:
+			r.handler.OnDelete(e.object)
+		}
+	})
+}
+
+// call has f call the handler. If that panics, and utilruntime.ReallyCrash is false, it waits a second, as client-go
+// does, and the handler gets its next event.
+func (r *registration) call(ctx context.Context, f func()) {
+	returned := false
+	func() {
+		defer utilruntime.HandleCrashWithLogger(r.logger)
+		f()
+		returned = true
+	}()
+	if !returned {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -116,7 +150,7 @@ func (r *registration) resyncAll(ctx context.Context) {
 		if err != nil {
 			r.informer.complain(err)
 		} else if object != nil {
-			r.handler.OnUpdate(object, object)
+			r.call(ctx, func() { r.handler.OnUpdate(object, object) })
 		}
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 )
 
 // A sharedInformer is a cache.SharedIndexInformer over the arena. It is its own Controller.
@@ -157,7 +160,7 @@ func (s *sharedInformer) waitSynced(ctx context.Context) {
 		switch {
 		case err == nil:
 			s.warnOfGaps()
-			if s.waitIndexes(ctx) {
+			if s.waitIndexes(ctx) && s.waitHandlers(ctx) {
 				close(s.synced)
 			}
 			return
@@ -187,6 +190,23 @@ func (s *sharedInformer) waitIndexes(ctx context.Context) bool {
 		}
 	}
 	return false
+}
+
+// waitHandlers waits until all handlers have what they are told first, so that what a program then does to these objects
+// comes as their changes. False: ctx ended.
+func (s *sharedInformer) waitHandlers(ctx context.Context) bool {
+	s.mu.Lock()
+	handlers := slices.Collect(maps.Keys(s.handlers))
+	s.mu.Unlock()
+	for _, r := range handlers {
+		select {
+		case <-r.begun:
+		case <-r.ended: // it was removed
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // warnOfGaps logs if informerd caches less than the informer asks for.
@@ -221,8 +241,22 @@ func (s *sharedInformer) metadataOnly() bool {
 	return only
 }
 
-func (s *sharedInformer) watch() (*informer.Watch, error) {
-	return s.inf.Watch(s.resource.String(), &s.options)
+// watch makes a watch, as soon as the handle has room for one more.
+func (s *sharedInformer) watch(ctx context.Context) (*informer.Watch, error) {
+	for said := false; ; said = true {
+		watch, err := s.inf.Watch(s.resource.String(), &s.options)
+		if !errors.Is(err, informer.ErrBusy) {
+			return watch, err
+		}
+		if !said {
+			s.complain(fmt.Errorf("%s: a handler or an index waits: %w", s.resource, err))
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
 }
 
 // ---- indexes
@@ -245,7 +279,7 @@ func (s *sharedInformer) AddIndexers(more cache.Indexers) error {
 	}
 	s.mu.Unlock()
 	if stopped {
-		return errors.New("the informer has been stopped")
+		return errors.New("indexer was not added because it has stopped already") // client-go's words
 	}
 	if s.indexes.Load() != x { // as in client-go, the new index is complete at once
 		select {
@@ -273,8 +307,8 @@ func (s *sharedInformer) startIndexes(x *indexes) {
 }
 
 func (s *sharedInformer) keepIndexes(ctx context.Context, x *indexes) {
-	watch, err := s.watch()
-	if err != nil {
+	watch, err := s.watch(ctx)
+	if watch == nil {
 		s.complain(err)
 		return
 	}
@@ -338,14 +372,14 @@ func (s *sharedInformer) AddEventHandlerWithResyncPeriod(handler cache.ResourceE
 
 func (s *sharedInformer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (
 	cache.ResourceEventHandlerRegistration, error) {
-	r := &registration{informer: s, handler: handler, resync: s.resync, synced: make(chan struct{})}
-	if options.ResyncPeriod != nil {
-		r.resync = *options.ResyncPeriod
-	}
+	r := &registration{informer: s, handler: handler, resync: ptr.Deref(options.ResyncPeriod, s.resync),
+		logger: ptr.Deref(options.Logger, klog.Background()), begun: make(chan struct{}), synced: make(chan struct{}),
+		ended: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return nil, errors.New("the informer has been stopped: it takes no handler any more")
+		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already",
+			handler) // client-go's words
 	}
 	s.handlers[r] = true
 	if s.ctx != nil {
@@ -363,14 +397,19 @@ func (s *sharedInformer) start(r *registration) {
 
 func (s *sharedInformer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*registration)
-	if !ok || r.informer != s {
-		return fmt.Errorf("this handle is not of %s", s.Name())
+	if !ok {
+		return fmt.Errorf("a %T is no handle of this package", handle)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.handlers[r] {
+		return nil // another informer's, or it was removed before
+	}
 	delete(s.handlers, r)
 	if r.stop != nil {
 		r.stop()
+	} else {
+		close(r.ended)
 	}
 	return nil
 }
