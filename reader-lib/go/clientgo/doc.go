@@ -40,5 +40,7 @@
 //   - An OnDelete of which only the key is known has a DeletedFinalStateUnknown with an object that has name
 //     and namespace alone.
 //   - A transform is called each time when an object is made, also for the same state.
+//   - What a factory reads through, with two goroutines, is closed when the factory, its informers and their stores have
+//     been collected.
 //   - There is no mutation detector.
 package clientgo

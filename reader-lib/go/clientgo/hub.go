@@ -23,7 +23,6 @@ import (
 // settings of a factory.
 type settings struct {
 	handle       *informer.Informer
-	owns         bool // the handle
 	socket       string
 	cacheBytes   int
 	kept         *kept
@@ -45,7 +44,6 @@ func newSettings(resync time.Duration, options []Option) (s settings, err error)
 		s.kept = newKept(s.cacheBytes)
 	}
 	if s.handle == nil {
-		s.owns = true
 		s.handle, err = informer.Attach(&informer.Options{Socket: s.socket})
 	}
 	return s, err
@@ -57,7 +55,8 @@ const DefaultCacheBytes = 1 << 20
 // An Option of a factory.
 type Option func(*settings)
 
-// WithHandle has the factory read through a handle of the caller's, who closes it after Shutdown.
+// WithHandle has the factory read through a handle of the caller's, who closes it after Shutdown. Another handle is closed
+// when the factory, its informers and their stores have been collected: until then, as in client-go, stores can be read.
 func WithHandle(handle *informer.Informer) Option { return func(s *settings) { s.handle = handle } }
 
 // WithSocket names informerd's socket; without it, informer.Options says where it is looked for.
@@ -67,11 +66,9 @@ func WithSocket(path string) Option { return func(s *settings) { s.socket = path
 func WithCacheBytes(bytes int) Option { return func(s *settings) { s.cacheBytes = bytes } }
 
 // Share makes one Option of several, for informers of NewSharedIndexInformer: all that get it, as their first option,
-// read through one handle and keep values up to one WithCacheBytes. A handle that is not WithHandle's is closed when the
-// Option and the informers have been collected. It fails where the socket's path is too long.
+// read through one handle and keep values up to one WithCacheBytes. It fails where the socket's path is too long.
 func Share(options ...Option) (Option, error) {
 	common, err := newSettings(0, options)
-	common.owns = false
 	return func(s *settings) {
 		resync := s.resync
 		*s = common
@@ -108,7 +105,6 @@ func WithInformerName(name *cache.InformerName) Option { return func(s *settings
 // A hub is what factories share: a handle, and informers that start and stop together. K names an informer.
 type hub[K comparable] struct {
 	settings
-	owns bool // the handle
 
 	mu        sync.Mutex
 	informers map[K]*sharedInformer
@@ -146,9 +142,6 @@ func NewSharedIndexInformer(gvr schema.GroupVersionResource, example runtime.Obj
 	h.init(resync, options)
 	s := newSharedInformer(&h.settings, gvr, example)
 	s.indexes.Store(newIndexes(indexers))
-	if h.owns {
-		s.stop = h.handle.Close
-	}
 	return s
 }
 
@@ -170,13 +163,9 @@ func (h *hub[K]) StartWithContext(ctx context.Context) {
 
 func (h *hub[K]) Shutdown() {
 	h.mu.Lock()
-	first := !h.closing
 	h.closing = true
 	h.mu.Unlock()
 	h.running.Wait()
-	if first && h.owns {
-		h.handle.Close()
-	}
 	h.name.Release()
 }
 

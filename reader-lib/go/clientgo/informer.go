@@ -42,7 +42,6 @@ type sharedInformer struct {
 	stopped  bool
 	handlers map[*registration]bool
 	running  sync.WaitGroup
-	stop     func() error // closes the handle, if it is the informer's own
 }
 
 var _ cache.SharedIndexInformer = (*sharedInformer)(nil)
@@ -145,9 +144,6 @@ func (s *sharedInformer) RunWithContext(ctx context.Context) {
 	s.stopped = true
 	s.mu.Unlock()
 	s.running.Wait()
-	if s.stop != nil {
-		s.stop()
-	}
 }
 
 // waitSynced waits for the first list and the indexes. Each half minute without them it says why; each 5 s, if informerd

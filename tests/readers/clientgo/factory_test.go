@@ -491,6 +491,19 @@ func TestAResyncTellsEachObjectAgain(t *testing.T) {
 	never.nothing(t)
 }
 
+func TestAStoreCanBeReadAfterShutdown(t *testing.T) {
+	factory := clientgo.NewSharedInformerFactoryWithOptions(nil, 0, clientgo.WithSocket(os.Getenv("SOCKET")))
+	store := factory.Core().V1().Pods().Informer().GetStore()
+	ctx, cancel := context.WithCancel(context.Background())
+	factory.StartWithContext(ctx)
+	must(t, factory.WaitForCacheSyncWithContext(context_(t)).AsError())
+	cancel()
+	factory.Shutdown()
+	if len(store.List()) == 0 {
+		t.Error("the store is empty")
+	}
+}
+
 func TestAnInformerThatWasStoppedTakesNoHandler(t *testing.T) {
 	factory := clientgo.NewSharedInformerFactoryWithOptions(nil, 0, clientgo.WithSocket(os.Getenv("SOCKET")))
 	informer := factory.Core().V1().Pods().Informer()

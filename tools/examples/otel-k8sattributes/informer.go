@@ -1,4 +1,3 @@
-// Copyright The OpenTelemetry Authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package kube's informer.go, in place of that of OpenTelemetry's k8sattributesprocessor v1.1.0: the same functions, whose
