@@ -38,7 +38,8 @@ const (
 // A subject is what is known of an item's object before it is told.
 type subject struct {
 	key, namespace, name string
-	uid, version         uint64
+	uid                  identity
+	version              uint64
 	known                knownState
 	before               known
 }
@@ -51,7 +52,7 @@ func (w *Watch) lookAt(at where) (s subject, err error) {
 	err = p.do(func() {
 		d := decoder{&p.view, at.at}
 		s.namespace, s.name = string(d.head(tagName+1)), string(d.head(tagName))
-		s.uid, s.version = hashOf(d.head(tagName+2)), hashOf(d.head(tagVersion))
+		s.uid, s.version = identityOf(d.head(tagName+2)), hashOf(d.head(tagVersion))
 	})
 	if s.key = s.name; s.namespace != "" {
 		s.key = s.namespace + "/" + s.name
@@ -142,7 +143,7 @@ func (w *Watch) conclude(it *item, err error, present bool, s *subject) error {
 	if err == nil {
 		if cut = w.feed.snap.p.validate(); cut != nil {
 			s.version = 0
-			if s.before.uid != 0 || s.before.version != 0 {
+			if s.before.uid != (identity{}) || s.before.version != 0 {
 				s.before.version = 0
 				w.keys[s.key] = s.before
 			}
@@ -152,7 +153,7 @@ func (w *Watch) conclude(it *item, err error, present bool, s *subject) error {
 		return err
 	}
 	if present {
-		w.keys[s.key] = known{s.uid, s.version, w.round}
+		w.keys[s.key] = known{s.version, w.round, s.uid}
 	} else if cut == nil {
 		if it.kind != itemGone || s.known != knownOther {
 			delete(w.keys, s.key)
@@ -377,7 +378,7 @@ func (w *Watch) seedKeys() error {
 		if at.seq > f.from {
 			s.version = 0
 		}
-		w.keys[s.key] = known{s.uid, s.version, w.round}
+		w.keys[s.key] = known{s.version, w.round, s.uid}
 	}
 }
 

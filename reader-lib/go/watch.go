@@ -61,6 +61,7 @@ type Change struct {
 	HasOld          bool
 	Object, Old     Object
 	Namespace, Name string // of Added, Updated, Deleted
+	UID             string // of a Deleted without Object, if it is a UUID
 	Cursor          Cursor
 	Status          WatchStatus
 }
@@ -102,8 +103,9 @@ type Watch struct {
 
 // A known is what the watch was told of a key last.
 type known struct {
-	uid, version uint64 // hashes; version 0: not known
-	round        uint32
+	version uint64 // a hash; 0: not known
+	round   uint32
+	uid     identity
 }
 
 var seed = maphash.MakeSeed()
@@ -380,9 +382,10 @@ func (w *Watch) tellKeyGone(t *telling, key string) {
 	if !w.notice(t, w.resyncing) {
 		return
 	}
+	uid := w.keys[key].uid
 	delete(w.keys, key)
 	namespace, name := splitKey(key)
-	t.tell(Change{Kind: Deleted, Namespace: namespace, Name: name})
+	t.tell(Change{Kind: Deleted, Namespace: namespace, Name: name, UID: uid.String()})
 }
 
 // notice: before a change that is not exact, Coalesced is told once. False: the loop was left.

@@ -37,8 +37,8 @@
 //     informer has synced, its handlers have the first 64 objects; when the handler has, all.
 //   - A factory has up to 64 handlers, among which counts each informer with indexes of your own. One more is told of
 //     nothing, and its informer does not sync, until another is removed; the log says so.
-//   - An OnDelete of which only the key is known has a DeletedFinalStateUnknown with an object that has name
-//     and namespace alone.
+//   - An OnDelete of which only the key is known has a DeletedFinalStateUnknown with an object that has name,
+//     namespace and UID alone.
 //   - A transform is called each time when an object is made, also for the same state.
 //   - What a factory reads through, with two goroutines, is closed when the factory, its informers and their stores have
 //     been collected.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -463,6 +464,7 @@ func (s *sharedInformer) lastState(c informer.Change, key string) (any, error) {
 		}
 		named.SetNamespace(c.Namespace)
 		named.SetName(c.Name)
+		named.SetUID(types.UID(c.UID))
 		return cache.DeletedFinalStateUnknown{Key: key, Obj: named}, nil
 	case err != nil || c.FinalStateKnown:
 		return object, err

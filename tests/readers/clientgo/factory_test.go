@@ -898,8 +898,8 @@ func TestAnArenaThatIsMadeAnew(t *testing.T) {
 			if e.what == "add" && e.new.Name != pod.Name {
 				t.Fatal("told again of", e.new.Name)
 			}
-			if e.what == "delete" && (e.new.Name != gone.Name || e.new.Namespace != gone.Namespace || !e.tomb) {
-				t.Fatal("told of the end of", e.new.Name, e.tomb)
+			if e.what == "delete" && (e.new.Name != gone.Name || e.new.Namespace != gone.Namespace || e.new.UID != gone.UID || !e.tomb) {
+				t.Fatal("told of the end of", e.new.Name, e.new.UID, e.tomb)
 			}
 		case <-time.After(patience):
 			t.Fatal("not told:", seen)
