@@ -337,15 +337,13 @@ touch_keys_of(struct parking *p, const struct snapshot *s, const struct part *pa
 {
 	char key[OBJECT_KEY_MAX + 1];
 	struct informer_object object;
-	const char *uid;
 	size_t length;
 	int r;
 
 	object_set(&object, s, found->object, found->ref, part->position);
 	switch (p->by) {
-	case INFORMER_BY_UID:
-		r = informer_object_uid(&object, &uid, &length);
-		return r == 0 ? touch(uid, length, p) : r == INFORMER_E_NOT_FOUND ? 0 : r;
+	case INFORMER_BY_UID: /* of pods also an annotation */
+		return touch_values(p, s, part, found->ref, INDEX_ROLE_UID);
 	case INFORMER_BY_IP:
 		return touch_values(p, s, part, found->ref, INDEX_ROLE_ADDRESS);
 	case INFORMER_BY_CONTAINER_ID:
