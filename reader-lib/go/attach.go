@@ -78,12 +78,16 @@ type core struct {
 	attaches uint64
 
 	subscriptions [queuesMax]*subscription // by number
+
+	parkings map[parkingName]*parking // with mu
+	reading  chan struct{}            // has an element for each caller of Await that reads
 }
 
 // Attach makes a handle and waits up to 100 ms for the answer of an informerd that runs. It succeeds whether
 // or not informerd runs: the handle tries again by itself. Close it.
 func Attach(options *Options) (*Informer, error) {
-	c := &core{ended: make(chan struct{}), news: make(chan struct{})}
+	c := &core{ended: make(chan struct{}), news: make(chan struct{}), parkings: map[parkingName]*parking{},
+		reading: make(chan struct{}, awaitReaders)}
 	if options != nil {
 		c.options = *options
 	}

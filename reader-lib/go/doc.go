@@ -43,6 +43,13 @@
 // is slow delays neither other watches nor informerd: its queue overflows, it is told so ([Coalesced]), and gets
 // the newest states. Under a consumer's name a watch goes on after a restart of its process.
 //
+// [Informer.Await] waits for one object by its key, container ID, UID or address, and thousands of callers share one
+// goroutine:
+//
+//	err := inf.Await(ctx, pods, informer.ByContainerID, id, func(pod informer.Object) error {
+//		...
+//	})
+//
 // # The node's view
 //
 // [Snapshot.ContainerByPID], ContainerByCgroup and ContainerByID lead to a container and its Pod; [Object.Workload],
@@ -52,7 +59,7 @@
 //
 // All errors can be told apart with errors.Is: [ErrNotFound], [ErrNotReady], [ErrExpired], … The arena's
 // bytes are input: whatever they are, calls return [ErrCorrupt] and do not panic. Options.Verify also checks the
-// integrity tag of each block.
+// integrity tag of each block. [Snapshot.Verify] checks all that a snapshot reaches.
 //
 // # Goroutines
 //

@@ -102,6 +102,7 @@ const (
 	resByOrdinal     = 164
 	resStatus        = 168
 	resIndexCount    = 172
+	resValuedSeq     = 176
 	resIndexes       = 184
 
 	stateListing = 1
@@ -137,6 +138,9 @@ const (
 
 	tombUnseen = 1
 )
+
+// CONSUMERS
+const consumerBytes = 128
 
 // SLOT
 const (

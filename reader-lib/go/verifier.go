@@ -40,6 +40,17 @@ func (v *verifier) check(a *view, ref, word uint32) bool {
 	if entry.ref.Load() == uint64(ref) && entry.tag.Load() == tag {
 		return true
 	}
+	if !v.fits(a, off, word, tag) {
+		v.damaged.Store(true)
+		return false
+	}
+	entry.ref.Store(uint64(ref))
+	entry.tag.Store(tag)
+	return true
+}
+
+// fits returns whether the block at an offset has this tag.
+func (v *verifier) fits(a *view, off uint64, word uint32, tag uint64) bool {
 	covered := uint64(word & 0xfffffff)
 	if word>>28 == blockShortcut {
 		covered = min(covered, shortcutTagged)
@@ -50,13 +61,8 @@ func (v *verifier) check(a *view, ref, word uint32) bool {
 	native.PutUint32(head[8:], word)
 	native.PutUint32(head[12:], a.u32(off+12))
 	copy(head[16:], hash[:])
-	if sum := sipHash(v.block, head[:]); native.Uint64(sum[:]) != tag {
-		v.damaged.Store(true)
-		return false
-	}
-	entry.ref.Store(uint64(ref))
-	entry.tag.Store(tag)
-	return true
+	sum := sipHash(v.block, head[:])
+	return native.Uint64(sum[:]) == tag
 }
 
 // verify has the mapping's blocks checked with these keys.

@@ -224,7 +224,7 @@ func (w *Watch) look(t *telling) (did bool, again time.Time) {
 	again = w.sub.step()
 	did, err := w.turn(t)
 	if errors.Is(err, ErrBusy) {
-		again = time.Now().Add(10 * time.Millisecond)
+		again = time.Now().Add(pinDelay)
 	}
 	return did, again
 }

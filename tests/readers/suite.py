@@ -384,20 +384,6 @@ def case_found_and_deleted(world, driver):
     """A pod is found by key, UID, address and container; once it is deleted, its last state is."""
     gone = DICE.choice([p for p in world.pods if list(values_of(p)) and p["status"].get("podIPs")
                         and not p["spec"].get("hostNetwork") and p["status"].get("containerStatuses")])
-    finished = "Succeeded", "Failed"
-
-    def questions(pod):
-        meta, status = pod["metadata"], pod.get("status", {})
-        yield "key", meta["namespace"] + "/" + meta["name"]
-        yield "uid", meta["uid"]
-        if status.get("podIPs") and not pod["spec"].get("hostNetwork") and status.get("phase") not in finished:
-            for ip in status["podIPs"]:
-                yield "ip", ip["ip"]
-        for container in status.get("containerStatuses", []):
-            if container.get("containerID"):
-                yield "container", container["containerID"]
-                yield "container", container["containerID"].split("://")[1]
-
     driver.begin()
     for pod in DICE.sample(world.pods, 40):
         for by, value in questions(pod):
@@ -1249,6 +1235,83 @@ def case_orphans(world, driver):
     orphan.close()
 
 
+# ---- parked keys
+
+def questions(pod):
+    """By what keys a pod is found: (by, value)."""
+    meta, status = pod["metadata"], pod.get("status", {})
+    yield "key", meta["namespace"] + "/" + meta["name"]
+    yield "uid", meta["uid"]
+    for ip in status.get("podIPs", []):
+        if not pod["spec"].get("hostNetwork") and status.get("phase") not in ("Succeeded", "Failed"):
+            yield "ip", ip["ip"]
+    for container in status.get("containerStatuses", []):
+        if container.get("containerID"):
+            yield "container", container["containerID"]
+            yield "container", container["containerID"].split("://")[-1]
+
+
+def park(driver, by, value, ms=-1, resource="pods"):
+    driver.good("park", resource=resource, by=by, value=value, ms=ms)
+
+
+def answers(driver, count):
+    """The answers to so many parked keys, by value, and that no more come."""
+    got = {}
+    while len(got) < count:
+        answer = driver.good("answer", ms=int(PATIENCE * 500))
+        check(answer, "of %d answers only %d come:" % (count, len(got)), got)
+        check(answer["value"] not in got, "answered twice:", answer)
+        got[answer["value"]] = answer
+    check(driver.good("answer", ms=200) == {}, "one answer too many")
+    return got
+
+
+def case_parked(world, driver):
+    """A parked key is answered with its object: at once, once it appears, or with a deadline; also over restarts."""
+    wanted = {value: pod for pod in DICE.sample(world.pods, 40) for by, value in questions(pod) if by != "ip"}
+    for value, pod in wanted.items():
+        park(driver, next(by for by, v in questions(pod) if v == value), value, ms=0)
+    got = answers(driver, len(wanted))
+    for value, pod in wanted.items():
+        check(got[value] == {"value": value, "result": "", "deleted": False, "object": described(pod)}, got[value], pod["metadata"])
+    for by, value, resource, result in [("uid", "nothing", "pods", "ETIMEDOUT"), ("key", "a/b", "gadgets", "ETIMEDOUT"),
+                                        ("ip", "10.0.0.1", "widgets", "NO_INDEX")]:
+        park(driver, by, value, ms=50, resource=resource)
+        got = answers(driver, 1)
+        check(got == {value: {"value": value, "result": result}}, got, result)
+    for round in range(3):
+        mark = time.time_ns()  # of this run: what another driver's run deleted is remembered
+        ip, mirror, container = "10.%d.%d.7" % (mark >> 10 & 127 | 128, mark >> 17 & 255), "%032x" % mark, "%064x" % mark
+        absent = [(by, "%s-%d" % (DICE.randbytes(9).hex(), i)) for by in ("key", "uid", "ip", "container") for i in range(300)]
+        for by, value in absent:
+            park(driver, by, value, ms=int(PATIENCE * 1000) if round == 2 else -1)
+        path, pod = pod_of("parked", status={"podIP": ip, "podIPs": [{"ip": ip}], "containerStatuses": [status_of("c", "containerd://" + container)]})
+        pod["metadata"]["annotations"] = {"kubernetes.io/config.mirror": mirror}
+        asked = [("key", "default/" + pod["metadata"]["name"]), ("uid", mirror), ("ip", ip),
+                 ("container", "containerd://" + container), ("container", container)]
+        for by, value in asked:
+            park(driver, by, value)
+        check(driver.good("answer", ms=300) == {}, "answered, though it is not there")
+        if round == 1:
+            restart()
+        elif round == 2:
+            restart("anew")
+            check(driver.good("answer", ms=300) == {}, "answered, though it is not there")
+        with made(world, driver, (path, pod)) as (created,):
+            got = answers(driver, len(asked))
+            for by, value in asked:
+                check(got[value]["result"] == "" and got[value]["object"][3] == created["metadata"]["uid"], by, got[value])
+        churn(world, 2000, 300)
+        check(driver.good("answer", ms=100) == {}, "answered, though it is not there")
+        gone = dict((by, value) for by, value in asked)
+        until_deleted(driver, created)
+        for by, value in gone.items():
+            park(driver, by, value, ms=0)
+        got = answers(driver, len(gone))
+        check(all(a["result"] == "" and a["deleted"] and a["object"][3] == created["metadata"]["uid"] for a in got.values()), got)
+
+
 # ---- arenas that make no sense
 
 HEAD = struct.Struct("=IHHII")
@@ -1484,6 +1547,63 @@ def case_tags(world, driver):
         if image.u32(at):
             image.set(at, struct.unpack_from("=Q", whole, 256)[0] // 16)
     check(asked(image.arena, keys_of_blocks, verify=True) == uid, "shortcuts are used")
+
+
+def case_verify(world, driver):
+    """Verification reaches all blocks, the same in each language, and names the block that is damaged."""
+    whole, keys_of_blocks, counts = newest_arena(world.directory), block_keys(world.place), {}
+    pod = world.get("/api/v1/namespaces/%s/pods/%s" % key(world.pods[0])[:2])
+
+    def verified(arena, command=driver.process.args[0], **options):
+        broker = Broker(bytes(arena), keys_of_blocks)
+        reader = Driver(command, broker.place, **options)
+        try:
+            answer = reader.ask("begin")
+            return answer if "error" in answer else reader.ask("verify")
+        finally:
+            reader.close()
+            broker.close()
+
+    for options in {}, {"verify": True}:
+        for command in COMMANDS:
+            got = verified(whole, command, **options)
+            check("error" not in got and got["damage"] == 0 and got["blocks"] > 3 * len(world.pods), got)
+            check(got["tags"] == (got["blocks"] if options else 0), got)
+            counts[command, bool(options)] = got["blocks"], got["bytes"]
+    check(len(set(counts.values())) == 1, "they reach other blocks:", counts)
+    image, found, at = Image(whole), 0, 8192
+    while (at := whole.find(pod["metadata"]["uid"].encode(), at + 1)) >= 0:
+        changed = bytearray(whole)
+        changed[at] ^= 1
+        got = verified(changed, verify=True)
+        if got.get("damage"):
+            found += 1
+            _, _, length = image.block(got["damage"] // 16)
+            check(got["damage"] + 16 <= at < got["damage"] + 16 + length, "another block:", got, at)
+        check(verified(changed)["damage"] == 0, "a change that only a tag tells")
+    check(found, "a changed block is not met")
+    holder = image.resource() - 16
+    for field, name in [(0, "descriptor"), (144, "identity"), (148, "ordinals"), (152, "by_seq"), (156, "deleted"), (160, "by_key"), (164, "by_ordinal"), (184, "index")]:
+        for ref in 3, 0x7fffffff, struct.unpack_from("=Q", whole, 256)[0] // 16:  # in the header, beyond the end, another type
+            image = Image(whole)
+            image.set(holder + 16 + field, ref)
+            got = verified(image.arena)
+            check(got.get("damage") == holder or got.get("error") == "CORRUPT", name, ref, got, holder)
+    image = Image(whole)
+    refs = image.values(13)
+    for ref, other in zip(refs, refs[1:]):
+        at = image.block(ref)[0]
+        image.arena[at:at + 13] = pair_of(other)
+    got = verified(image.arena)
+    check(got.get("damage") or got.get("error") == "CORRUPT", "nested too deep:", got)
+    for _ in range(int(os.environ.get("DAMAGES", 24))):
+        arena = bytearray(whole)
+        for _ in range(300):
+            at = DICE.randrange(8192, len(arena) - 8)
+            arena[at:at + 4] = DICE.choice([DICE.randbytes(4), b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x01\0\0\x80"])
+        got = verified(arena, verify=True)
+        check(got.get("damage") or got.get("error") in ("CORRUPT", "NOT_READY"), got)
+        verified(arena)
 
 
 def main():

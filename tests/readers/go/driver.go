@@ -33,6 +33,7 @@ type driver struct {
 	snap    informer.Snapshot
 	leave   context.CancelFunc
 	changes chan answer // of the watch; unbuffered: the loop goes on when one is asked for
+	answers chan answer // to parked keys
 }
 
 var changeKinds = map[informer.ChangeKind]string{informer.Added: "added", informer.Updated: "updated",
@@ -98,19 +99,55 @@ func (d *driver) startWatch(r *request) error {
 	return nil
 }
 
-func (d *driver) next(r *request) answer {
+func (d *driver) stopWatch() {
+	d.leave()
+	for range d.changes {
+	}
+}
+
+// park waits for a key in a goroutine of its own.
+func (d *driver) park(r request) {
+	if d.answers == nil {
+		d.answers = make(chan answer, 1<<16)
+	}
+	go func(answers chan answer) {
+		ctx := context.Background()
+		if r.MS >= 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Duration(r.MS)*time.Millisecond)
+			defer cancel()
+		}
+		a := answer{"value": r.Value, "result": ""}
+		err := d.inf.Await(ctx, d.inf.Resource(r.Resource), bys[r.By], r.Value, func(o informer.Object) (err error) {
+			a["deleted"] = o.Deleted()
+			a["object"], err = describe(o)
+			return err
+		})
+		if err != nil {
+			a["result"] = nameOf(err)
+		}
+		answers <- a
+	}(d.answers)
+}
+
+// received is what comes from a channel within a request's time; {}: nothing.
+func received(r *request, from chan answer) answer {
 	select {
-	case a := <-d.changes:
+	case a := <-from:
 		return a
 	case <-time.After(time.Duration(r.MS) * time.Millisecond):
 		return answer{}
 	}
 }
 
-func (d *driver) stopWatch() {
-	d.leave()
-	for range d.changes {
+func (d *driver) verify() (answer, error) {
+	v, err := d.snap.Verify()
+	a := answer{"blocks": v.Blocks, "bytes": v.Bytes, "tags": v.Tags, "damage": 0, "what": ""}
+	var damage *informer.Damage
+	if errors.As(err, &damage) {
+		a["damage"], a["what"], err = damage.Offset, damage.What, nil
 	}
+	return a, err
 }
 
 var names = map[error]string{
@@ -355,7 +392,14 @@ func (d *driver) answer(r *request) (answer, error) {
 	case "watch":
 		return answer{}, d.startWatch(r)
 	case "next":
-		return d.next(r), nil
+		return received(r, d.changes), nil
+	case "park":
+		d.park(*r)
+		return answer{}, nil
+	case "answer":
+		return received(r, d.answers), nil
+	case "verify":
+		return d.verify()
 	case "unwatch":
 		d.stopWatch()
 		return answer{}, nil

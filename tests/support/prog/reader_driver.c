@@ -4,14 +4,17 @@
  * document; an answer a line, in the same order. It ends at the end of its input.
  */
 #include <cjson/cJSON.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader-lib/informer-node.h"
+#include "shm-layout/time_ns.h"
 
 #define HANDLE_MS 5000
+#define KINDS 4
 
 static struct informer *inf;
 static struct informer_snapshot snap;
@@ -31,6 +34,14 @@ static bool
 flag_of(const cJSON *request, const char *field)
 {
 	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(request, field));
+}
+
+static int
+ms_of(const cJSON *request)
+{
+	const cJSON *ms = cJSON_GetObjectItemCaseSensitive(request, "ms");
+
+	return ms ? ms->valueint : 0;
 }
 
 static struct informer_resource *
@@ -175,25 +186,29 @@ do_get(const cJSON *request)
 	return r;
 }
 
+static enum informer_by
+by_of(const cJSON *request)
+{
+	static const char *const kinds[KINDS] = {[INFORMER_BY_KEY] = "key",
+						 [INFORMER_BY_UID] = "uid",
+						 [INFORMER_BY_IP] = "ip",
+						 [INFORMER_BY_CONTAINER_ID] = "container"};
+	unsigned i = 0;
+
+	while (i < KINDS - 1 && strcmp(text_of(request, "by"), kinds[i]) != 0)
+		i++;
+	return (enum informer_by)i;
+}
+
 static int
 do_find(const cJSON *request)
 {
-	static const struct {
-		const char *name;
-		enum informer_by by;
-	} kinds[] = {{"key", INFORMER_BY_KEY},
-		     {"uid", INFORMER_BY_UID},
-		     {"ip", INFORMER_BY_IP},
-		     {"container", INFORMER_BY_CONTAINER_ID}};
-	const char *by = text_of(request, "by"), *value = text_of(request, "value");
+	const char *value = text_of(request, "value");
 	struct informer_object o = {0};
 	bool deleted = false;
-	size_t i = 0;
 	int r;
 
-	while (i < 3 && strcmp(by, kinds[i].name) != 0)
-		i++;
-	r = informer_find(&snap, resource_of(request), kinds[i].by, value, strlen(value), &o, &deleted);
+	r = informer_find(&snap, resource_of(request), by_of(request), value, strlen(value), &o, &deleted);
 	if (r < 0)
 		return r;
 	fputs("{\"object\":", out);
@@ -405,18 +420,152 @@ print_change(const struct informer_change *c)
 static int
 do_next(const cJSON *request)
 {
-	const cJSON *ms = cJSON_GetObjectItemCaseSensitive(request, "ms");
 	const struct informer_change *change = NULL;
 	struct informer_cursor cursor = {0};
 	int r;
 
 	if (informer_handler_cursor(handler, &cursor) == 0)
 		informer_acknowledge(handler, &cursor); /* the change before is done */
-	r = informer_changes_next(handler, ms ? ms->valueint : 0, &change);
+	r = informer_changes_next(handler, ms_of(request), &change);
 	if (r > 0)
 		return print_change(change);
 	fputs("{}\n", out);
 	return r;
+}
+
+/* ---- parked keys: a handler for each resource and kind of key; answers are kept until asked for ---- */
+
+static struct parking {
+	struct parking *next;
+	struct informer_handler *handler;
+	enum informer_by by;
+	char resource[64];
+} *parkings;
+
+static struct parked_answer {
+	struct parked_answer *next;
+	char *text;
+} *first_answer, **last_answer = &first_answer;
+
+static void
+on_answer(void *context, void *parked, int result, const struct informer_object *o)
+{
+	const char *name = result == 0 ? "" : informer_error_name(result);
+	struct parked_answer *a = calloc(1, sizeof(*a));
+	char *value = parked;
+	FILE *answer = out;
+	size_t length;
+
+	(void)context;
+	out = open_memstream(&a->text, &length);
+	fputs("{\"value\":", out);
+	print_text(value, strlen(value));
+	fprintf(out, ",\"result\":\"%s\"", name + (strncmp(name, "INFORMER_E_", 11) == 0 ? 11 : 0));
+	if (o) {
+		fprintf(out, ",\"deleted\":%s,\"object\":",
+			informer_object_deleted(o, NULL) ? "true" : "false");
+		print_object(o);
+	}
+	fputs("}\n", out);
+	fclose(out);
+	out = answer;
+	free(value);
+	*last_answer = a;
+	last_answer = &a->next;
+}
+
+static int
+parking_of(const cJSON *request, struct parking **ret)
+{
+	const char *resource = text_of(request, "resource");
+	struct informer_parking_options o = {
+		.size = sizeof(o), .resource = resource, .by = by_of(request), .on_answer = on_answer};
+	struct parking *p = parkings;
+	int r;
+
+	while (p && (p->by != o.by || strcmp(p->resource, resource) != 0))
+		p = p->next;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		snprintf(p->resource, sizeof(p->resource), "%s", resource);
+		p->by = o.by;
+		r = informer_add_parking(inf, &o, &p->handler);
+		if (r < 0) {
+			free(p);
+			return r;
+		}
+		p->next = parkings;
+		parkings = p;
+	}
+	*ret = p;
+	return 0;
+}
+
+static int
+do_park(const cJSON *request)
+{
+	const char *value = text_of(request, "value");
+	struct parking *p;
+	char *parked;
+	int r = parking_of(request, &p);
+
+	if (r < 0)
+		return r;
+	parked = strdup(value);
+	r = informer_park(p->handler, value, strlen(value), ms_of(request), parked);
+	if (r < 0)
+		free(parked);
+	fputs("{}\n", out);
+	return r;
+}
+
+static int
+do_answer(const cJSON *request)
+{
+	uint64_t end = time_ns(CLOCK_MONOTONIC) + (uint64_t)ms_of(request) * 1000000;
+	struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+	struct parked_answer *a;
+
+	do {
+		while (informer_dispatch(inf) > 0)
+			;
+		if (!first_answer)
+			poll(&news, 1, 10);
+	} while (!first_answer && time_ns(CLOCK_MONOTONIC) < end);
+	a = first_answer;
+	if (!a) {
+		fputs("{}\n", out);
+		return 0;
+	}
+	fputs(a->text, out);
+	first_answer = a->next;
+	last_answer = first_answer ? last_answer : &first_answer;
+	free(a->text);
+	free(a);
+	return 0;
+}
+
+static int
+first_fault(void *context, uint64_t offset, const char *what)
+{
+	(void)what;
+	if (!*(uint64_t *)context)
+		*(uint64_t *)context = offset;
+	return 0;
+}
+
+static int
+do_verify(const cJSON *request)
+{
+	struct informer_verify_counts counts = {0};
+	uint64_t damage = 0;
+	int r = informer_verify(&snap, first_fault, &damage, &counts);
+
+	(void)request;
+	fprintf(out, "{\"blocks\":%llu,\"bytes\":%llu,\"tags\":%llu,\"damage\":%llu}\n",
+		(unsigned long long)counts.blocks, (unsigned long long)counts.bytes,
+		(unsigned long long)counts.tags, (unsigned long long)damage);
+	return r == INFORMER_E_CORRUPT && damage ? 0 : r;
 }
 
 static int
@@ -635,6 +784,7 @@ static const struct {
 	{"unwatch", do_unwatch},
 	{"container", do_container}, {"workload", do_workload}, {"related", do_related},
 	{"address", do_address}, {"services", do_services}, {"endpoints", do_endpoints},
+	{"park", do_park}, {"answer", do_answer}, {"verify", do_verify},
 };
 
 static int
