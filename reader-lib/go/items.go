@@ -135,7 +135,13 @@ func (f *feed) take(p *pin, e entry) (ok, over, bad bool) {
 	part := slices.IndexFunc(f.binding.parts, func(part part) bool { return part.position == uint64(e.resource) })
 	if part < 0 {
 		// the next snapshot has the part; or the part was removed, if this root has the entry
-		f.resync = f.resync || e.seq <= f.root.seq
+		if e.seq <= f.root.seq {
+			if f.ring.stranger == f.ring.next+1 { // a RESYNC did not pass it
+				return false, false, true
+			}
+			f.ring.stranger = f.ring.next + 1
+			f.resync = true
+		}
 		f.over, f.again = true, true
 		return false, true, false
 	}

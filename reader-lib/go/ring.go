@@ -47,6 +47,7 @@ type ring struct {
 	look     ringLook
 
 	next       uint64 // entry to be read next
+	stranger   uint64 // one above the last entry of a part that the root lacks, for which a RESYNC began; 0: none
 	openings   uint64 // number of the opening whose entries are read; 0: not looked at yet
 	rootSeq    uint64 // of the last root that was looked at through the ring
 	rootEpoch  uint64

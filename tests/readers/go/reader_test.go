@@ -292,6 +292,7 @@ type broker struct {
 	listener *net.UnixListener
 	hangUp   chan struct{}
 	ended    chan struct{}
+	attached atomic.Pointer[func(*net.UnixConn)] // nil: nothing is answered after the greeting
 }
 
 func newBroker(t *testing.T) *broker {
@@ -343,6 +344,9 @@ func (b *broker) serve() {
 		conn.WriteMsgUnix(packet, unix.UnixRights(int(b.arena.Fd()), slot, event), nil)
 		unix.Close(slot)
 		unix.Close(event)
+		if attached := b.attached.Load(); attached != nil {
+			go (*attached)(conn)
+		}
 		go func() {
 			<-b.hangUp
 			conn.Close()
