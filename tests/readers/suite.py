@@ -1310,6 +1310,14 @@ def case_parked(world, driver):
             park(driver, by, value, ms=0)
         got = answers(driver, len(gone))
         check(all(a["result"] == "" and a["deleted"] and a["object"][3] == created["metadata"]["uid"] for a in got.values()), got)
+    restart("stop")  # created while there is no informerd; the next one begins anew, with lower numbers
+    path, pod = pod_of("late")
+    park(driver, "key", "default/" + pod["metadata"]["name"])
+    check(driver.good("answer", ms=300) == {}, "answered, though it is not there")
+    world.ask("POST", path, pod)
+    restart("anew")
+    check(answers(driver, 1).popitem()[1]["object"][1] == pod["metadata"]["name"], "another object")
+    world.ask("DELETE", "%s/%s?gracePeriodSeconds=0" % (path, pod["metadata"]["name"]))
 
 
 # ---- arenas that make no sense
