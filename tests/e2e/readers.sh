@@ -4,7 +4,7 @@
 # promises, too: what was ended is closed, memory that is gone is an error, nothing is allocated.
 # READERS ('c go'), CASES and SEED narrow. LONG=1: 10,000 drawn look-ups, 200 damaged arenas, and Go's race detector, which checks pointers, too.
 # Not upstream: it needs hundreds of changes a second.
-# Takes 90 s.
+# Takes 110 s.
 . "$(dirname "$0")/../support/script.sh"
 if [ -n "${LONG:-}" ]; then export LOOKUPS=10000 DAMAGES=200; fi
 : "${READERS:=c go}"

@@ -638,7 +638,7 @@ def case_workloads(world, driver):
         wanted, got = workload("", "v1", "Pod", pod), driver.good("workload", **of(pod))
         check(got == wanted, got, wanted)
         seen.add(got["kind"])
-    check(seen >= {"Deployment", "DaemonSet", "Job"}, seen)
+    check(seen >= {"Deployment", "DaemonSet"} and seen & {"Job", "StatefulSet"}, seen)  # churn may leave none of one kind
     nodes = {o["metadata"]["name"]: o for o in world.get("/api/v1/nodes")["items"]}
     namespaces = {o["metadata"]["name"]: o for o in world.get("/api/v1/namespaces")["items"]}
     for pod in DICE.sample(world.pods, 40):
@@ -1263,7 +1263,7 @@ def answers(driver, count):
         check(answer, "of %d answers only %d come:" % (count, len(got)), got)
         check(answer["value"] not in got, "answered twice:", answer)
         got[answer["value"]] = answer
-    check(driver.good("answer", ms=200) == {}, "one answer too many")
+    check(driver.good("answer", ms=50) == {}, "one answer too many")
     return got
 
 
@@ -1292,12 +1292,12 @@ def case_parked(world, driver):
                  ("container", "containerd://" + container), ("container", container)]
         for by, value in asked:
             park(driver, by, value)
-        check(driver.good("answer", ms=300) == {}, "answered, though it is not there")
+        check(driver.good("answer", ms=100) == {}, "answered, though it is not there")
         if round == 1:
             restart()
         elif round == 2:
             restart("anew")
-            check(driver.good("answer", ms=300) == {}, "answered, though it is not there")
+            check(driver.good("answer", ms=100) == {}, "answered, though it is not there")
         with made(world, driver, (path, pod)) as (created,):
             got = answers(driver, len(asked))
             for by, value in asked:
@@ -1313,7 +1313,7 @@ def case_parked(world, driver):
     restart("stop")  # created while there is no informerd; the next one begins anew, with lower numbers
     path, pod = pod_of("late")
     park(driver, "key", "default/" + pod["metadata"]["name"])
-    check(driver.good("answer", ms=300) == {}, "answered, though it is not there")
+    check(driver.good("answer", ms=100) == {}, "answered, though it is not there")
     world.ask("POST", path, pod)
     restart("anew")
     check(answers(driver, 1).popitem()[1]["object"][1] == pod["metadata"]["name"], "another object")
@@ -1624,7 +1624,7 @@ def main():
     for command in drivers:
         for name, case in cases:
             begun, world = time.monotonic(), World(place, url, directory)
-            DICE.seed(SEED)
+            DICE.seed("%d %s" % (SEED, name))  # no case draws what another one has left behind
             driver = Driver(command, place)
             try:
                 driver.good("wait", resource="pods")

@@ -217,6 +217,9 @@ func TestAQueueThatIsGoneIsAnError(t *testing.T) {
 
 // What does not change is not read again and again: each of these costs a RESYNC at most.
 func TestEntriesThatMakeNoSense(t *testing.T) {
+	if os.Getenv("LONG") == "" {
+		t.Skip("LONG=1 has it: it compares the processor time of seconds")
+	}
 	const every = 8
 	for _, e := range []struct {
 		what           string
