@@ -184,7 +184,14 @@ read_entry(struct feed *f, const struct queue_entry *e)
 	part = part_of(f, e->resource);
 	if (part < 0) {
 		/* The next snapshot has the part; or the part was removed, if this root has the entry. */
-		f->resync |= e->seq <= f->root.seq;
+		if (e->seq <= f->root.seq) {
+			if (f->ring->stranger == f->ring->next + 1) { /* a RESYNC did not pass it */
+				damaged(f, "an entry of a resource that is not there");
+				return 2;
+			}
+			f->ring->stranger = f->ring->next + 1;
+			f->resync = true;
+		}
 		f->over = f->again = true;
 		return 2;
 	}

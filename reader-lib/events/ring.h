@@ -37,6 +37,7 @@ struct ring_look {
  *
  * look                  the last look
  * next                  entry to be read next; earlier ones are consumed at the end of the turn or before
+ * stranger              one above the last entry of a part that the root lacks: a RESYNC began; 0: none
  * root_seq, root_epoch  of the last root that was looked at through the ring
  * proven                every entry up to this seq was in the ring when the snapshot was taken
  * looked                epoch of the root with which the feed found nothing to do
@@ -57,7 +58,7 @@ struct ring {
 	uint64_t seq;
 	uint8_t arena_lineage[16];
 	struct ring_look look;
-	uint64_t next;
+	uint64_t next, stranger;
 	uint64_t root_seq, root_epoch;
 	uint64_t proven;
 	uint64_t looked;

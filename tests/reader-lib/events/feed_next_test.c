@@ -92,12 +92,14 @@ spoil_base(struct broker_fixture *fx, void *context)
  *
  * ahead, seq  its seq is this far beyond the newest change's; or, if seq is not 0, seq
  * names       the objects its refs lead to; NULL: the refs are given
+ * resource    its number; 0: that of pods
  */
 struct lie {
 	enum queue_kind kind;
 	const char *old_name, *new_name;
 	uint32_t old_ref, new_ref;
 	uint64_t ahead, seq;
+	unsigned resource;
 };
 
 static uint32_t
@@ -118,7 +120,7 @@ push_lie(struct broker_fixture *fx, void *context)
 	queue_ring(q)[head % ENTRIES] = (struct queue_entry){
 		.seq = l->seq ? l->seq : newest->seq + l->ahead,
 		.kind = (uint16_t)l->kind,
-		.resource = (uint16_t)fx->store->pods,
+		.resource = (uint16_t)(l->resource ? l->resource : fx->store->pods),
 		.old_ref = ref_of(fx, l->old_name, l->old_ref),
 		.new_ref = ref_of(fx, l->new_name, l->new_ref),
 	};
@@ -162,6 +164,8 @@ TEST(a_senseless_ring_is_reported_and_replaced)
 		{.kind = QUEUE_UPDATED, .old_ref = 1, .new_ref = 0x7fffffff},
 		{.kind = QUEUE_DELETED, .old_ref = 513},
 		{.kind = QUEUE_STATUS, .new_ref = 12345},
+		{.kind = QUEUE_STATUS, .resource = 200},
+		{.kind = QUEUE_SYNCED, .resource = 200},
 	};
 
 	w->r->options.queue_entries = ENTRIES;
