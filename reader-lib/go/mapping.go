@@ -64,7 +64,7 @@ type pin struct {
 	m      *mapping
 	bit    uint64 // in taken
 	cell   *uint64
-	serial atomic.Uint64 // odd: in use. Each snapshot has its own
+	serial atomic.Uint64 // of the snapshot that has the pin, or will have it. Each has its own
 	view   view
 	root   uint64 // offset of the root's payload
 	count  uint64 // of its resources
@@ -324,7 +324,7 @@ func (m *mapping) begin(held bool) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	atomic.StoreUint64(p.cell, p.epoch) // R3
-	return Snapshot{p, p.serial.Add(1)}, nil
+	return Snapshot{p, p.serial.Load()}, nil
 }
 
 func (p *pin) openRoot(root, newest uint64) (err error) {
