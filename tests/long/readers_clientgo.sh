@@ -21,7 +21,8 @@ go_in tests/readers/clientgo test -c ${RACE:+-race} -o "$T/go_test" . || fail "t
 mkdir "$T/arena"
 resources=()
 for resource in pods nodes services namespaces configmaps secrets {deployments,replicasets,daemonsets}.apps cronjobs.batch \
-	poddisruptionbudgets.policy leases.coordination.k8s.io endpointslices.discovery.k8s.io; do
+	poddisruptionbudgets.policy leases.coordination.k8s.io endpointslices.discovery.k8s.io \
+	"jobs.batch?namespace=default&labelSelector=cached&metadataOnly=true"; do
 	resources+=(--resource "$resource")
 done
 echo "allowSecrets: true" >"$T/config.yaml"

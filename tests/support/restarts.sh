@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For end-to-end tests whose program restarts informerd: it runs $RESTART, and waits for its end. Sourced after script.sh.
 # The script defines start(), which starts informerd with its arena in $T/arena. Files beside $RESTART say how: .anew, without an arena;
-# .without, of a pod's name: it is deleted meanwhile; .stop: none is started.
+# .without, of a pod's name: it is deleted meanwhile, which nobody can watch any more; .stop: none is started.
 export RESTART=$T/restart
 cat >"$RESTART" <<END
 #!/bin/sh
@@ -13,8 +13,11 @@ chmod +x "$RESTART"
 restart() {
 	[ -z "$daemon_pid" ] || stop_daemon KILL
 	[ ! -e "$RESTART.anew" ] || rm "$T"/arena/* "$RESTART.anew"
-	[ ! -e "$RESTART.without" ] || curl -sf -X DELETE "$url/api/v1/namespaces/default/pods/$(cat "$RESTART.without")" >"$T/log"
-	rm -f "$RESTART.without"
+	if [ -e "$RESTART.without" ]; then
+		curl -sf -X DELETE "$url/api/v1/namespaces/default/pods/$(cat "$RESTART.without")" >"$T/log"
+		forget_history
+		rm "$RESTART.without"
+	fi
 	if [ -e "$RESTART.stop" ]; then
 		rm "$RESTART.stop"
 	else

@@ -23,7 +23,8 @@
 // change them.
 //
 // A resource must be cached by informerd (--resource), for all that the factory's namespace and selectors
-// ask for. Where it is not, the informer does not sync, and says so in the log and to its WatchErrorHandler.
+// ask for. Where it is not cached, the informer does not sync; where only a part is, it has that part. It says so in
+// the log and to its WatchErrorHandler.
 //
 // # What differs from client-go
 //

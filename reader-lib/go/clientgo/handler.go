@@ -28,9 +28,6 @@ type registration struct {
 	stop     context.CancelFunc // nil: it was not started; with informer.mu
 }
 
-// batchMost is how many events are made before their handler is called.
-const batchMost = 64
-
 // An event is what a handler is called with.
 type event struct {
 	kind        informer.ChangeKind // Added, Updated, Deleted, Synced
@@ -59,7 +56,7 @@ func (r *registration) run(ctx context.Context) {
 		return
 	}
 	defer watch.Close()
-	events := make([]event, 0, batchMost)
+	var events []event
 	for ctx.Err() == nil {
 		events = r.take(ctx, watch, events[:0])
 		if len(events) > 0 {
@@ -90,9 +87,7 @@ func (r *registration) take(ctx context.Context, watch *informer.Watch, events [
 			break
 		}
 		if e, ok := r.informer.event(change); ok {
-			if events = append(events, e); len(events) == batchMost {
-				break
-			}
+			events = append(events, e)
 		}
 	}
 	return events

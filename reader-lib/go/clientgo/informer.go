@@ -206,7 +206,7 @@ func (s *sharedInformer) waitHandlers(ctx context.Context) bool {
 	return true
 }
 
-// warnOfGaps logs if informerd caches less than the informer asks for.
+// warnOfGaps complains if informerd caches less than the informer asks for.
 func (s *sharedInformer) warnOfGaps() {
 	s.read(func(snap informer.Snapshot) error {
 		info, err := snap.Info(s.resource)
@@ -226,8 +226,8 @@ func (s *sharedInformer) warnOfGaps() {
 			gaps = append(gaps, "metadata only")
 		}
 		if len(gaps) > 0 {
-			klog.Background().Info("informerd caches less than this informer asks for", "resource", s.resource,
-				"cached", strings.Join(gaps, ", "))
+			s.complain(fmt.Errorf("%s: informerd caches less than this informer asks for: %s", s.resource,
+				strings.Join(gaps, ", ")))
 		}
 		return nil
 	})

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -435,6 +436,45 @@ func TestASlowHandlerHoldsUpNobody(t *testing.T) {
 	}
 }
 
+func byTurn(object any) ([]string, error) { return []string{object.(*corev1.Pod).Labels["turn"]}, nil }
+
+// The states that a slow handler is told of late are older than the index.
+func TestASlowHandlerTakesNoIndexBack(t *testing.T) {
+	client := server(t)
+	namespace := fmt.Sprint("turns-", serial) // the handler's first events are all of it
+	pods := [2]*corev1.Pod{}
+	for i := range pods {
+		pods[i] = create(t, client, func(pod *corev1.Pod) {
+			pod.Namespace, pod.Labels = namespace, map[string]string{"turn": "1"}
+		})
+		defer remove(t, client, pods[i])
+	}
+	factory := agent(t, 0, clientgo.WithNamespace(namespace))
+	informer := factory.Core().V1().Pods().Informer()
+	must(t, informer.AddIndexers(cache.Indexers{"turn": byTurn}))
+	inTurn2 := func() int {
+		keys, err := informer.GetIndexer().IndexKeys("turn", "2")
+		must(t, err)
+		return len(keys)
+	}
+	told, left := make(chan int, 10), make(chan struct{})
+	leave := sync.OnceFunc(func() { close(left) })
+	t.Cleanup(leave)
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
+		told <- inTurn2()
+		<-left
+	}})
+	must(t, err)
+	start(t, factory)
+	same(t, "in turn 2 at first", <-told, 0)
+	for _, pod := range pods {
+		label(t, client, pod, "turn", "2")
+	}
+	waitFor(t, func() bool { return inTurn2() == 2 })
+	leave()
+	same(t, "in turn 2, when the handler is told of turn 1", <-told, 2)
+}
+
 func TestAHandlerThatIsRemovedIsToldNothing(t *testing.T) {
 	client := server(t)
 	factory := agent(t, 0)
@@ -616,6 +656,47 @@ func TestIndexesAreCompleteOnceTheInformerHasSynced(t *testing.T) {
 	}
 }
 
+func TestAnInformerSyncsWithIndexersThatCameWhileOthersWereMade(t *testing.T) {
+	for range 5 {
+		factory := agent(t, 0)
+		informer := factory.Core().V1().Pods().Informer()
+		entered, leave := make(chan struct{}), make(chan struct{})
+		t.Cleanup(func() { close(leave) })
+		var first atomic.Bool
+		must(t, informer.AddIndexers(cache.Indexers{"node": func(object any) ([]string, error) {
+			if first.CompareAndSwap(false, true) {
+				close(entered)
+				<-leave
+			}
+			return byNode(object)
+		}}))
+		ctx, _ := contexts.Load(factory)
+		factory.StartWithContext(ctx.(context.Context))
+		<-entered
+		must(t, informer.AddIndexers(cache.Indexers{"turn": byTurn}))
+		must(t, factory.WaitForCacheSyncWithContext(context_(t)).AsError())
+	}
+}
+
+func TestIndexersThatAreReplacedGiveBackTheirWatch(t *testing.T) {
+	handle := attach(t)
+	factory := agent(t, 0, clientgo.WithHandle(handle))
+	informer := factory.Core().V1().Pods().Informer()
+	start(t, factory)
+	for i := range 5 {
+		must(t, informer.AddIndexers(cache.Indexers{fmt.Sprint("node", i): byNode}))
+	}
+	others := 0
+	waitFor(t, func() bool {
+		watch, err := handle.Watch("pods", nil)
+		if err == nil {
+			t.Cleanup(watch.Close)
+			others++
+		}
+		return others == 63
+	})
+}
+
 func waitFor(t testing.TB, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
@@ -722,6 +803,28 @@ func TestAResourceThatIsNotCachedDoesNotSync(t *testing.T) {
 	_, exists, err := informer.GetStore().GetByKey("default/any")
 	must(t, err)
 	same(t, "exists", exists, false)
+}
+
+// Of Jobs informerd has one namespace, one selector and metadata.
+func TestAResourceOfWhichAPartIsCached(t *testing.T) {
+	parts := func(options ...clientgo.Option) string {
+		factory := agent(t, 0, options...)
+		informer := factory.Batch().V1().Jobs().Informer()
+		errs := make(chan error, 100)
+		must(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { errs <- err }))
+		start(t, factory)
+		select {
+		case err := <-errs:
+			_, parts, _ := strings.Cut(err.Error(), "asks for: ")
+			return parts
+		case <-time.After(patience):
+			return "nobody is told"
+		}
+	}
+	same(t, "of all", parts(), "namespace default, label selector cached, metadata only")
+	same(t, "of a part", parts(clientgo.WithNamespace("default"), clientgo.WithTweakListOptions(func(list *metav1.ListOptions) {
+		list.LabelSelector = "mine,cached"
+	})), "metadata only")
 }
 
 // Each informer of client-go's factory is there, and asks for its resource.
@@ -844,8 +947,10 @@ func restart(t testing.TB, anew bool) {
 	}
 }
 
+// But a delete that nobody watched has, as after a relist of client-go's, a state that may not be the last.
 func TestARestartOfInformerdIsNotSeen(t *testing.T) {
 	client := server(t)
+	gone := create(t, client, nil)
 	factory := agent(t, 0)
 	pods := factory.Core().V1().Pods()
 	all := listen("")
@@ -859,7 +964,11 @@ func TestARestartOfInformerdIsNotSeen(t *testing.T) {
 	for range len(all.ch) {
 		all.next(t, "add")
 	}
+	must(t, os.WriteFile(os.Getenv("RESTART")+".without", []byte(gone.Name), 0o600))
 	restart(t, false)
+	unseen := all.next(t, "delete")
+	same(t, "deleted unseen", unseen.new, gone)
+	same(t, "state unknown", unseen.tomb, true)
 	pod := create(t, client, func(pod *corev1.Pod) { pod.Spec.NodeName = "node-of-restart" })
 	same(t, "added", all.next(t, "add").new, pod)
 	on, err := pods.Informer().GetIndexer().ByIndex("node", "node-of-restart")
