@@ -9,8 +9,8 @@ var (
 	// Nothing is there yet: informerd does not run, has not published, or still asks the API server what
 	// it serves. Wait with WaitSynced.
 	ErrNotReady = errors.New("nothing is there yet: is informerd running, and is this its socket?")
-	// All 63 pins of this handle are taken by open snapshots: end those that are no longer needed.
-	ErrBusy = errors.New("all 63 pins of this handle are taken by open snapshots")
+	// This handle has as many snapshots (63) or watches (64) as it can have: end those that are no longer needed.
+	ErrBusy = errors.New("end those that are no longer needed")
 	// The arena holds bytes that make no sense. Run informerctl verify, and restart informerd.
 	ErrCorrupt = errors.New("the arena holds bytes that make no sense")
 	// There is no such object, field or value in this snapshot.

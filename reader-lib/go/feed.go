@@ -177,7 +177,7 @@ func (f *feed) openOnce(current *mapping) (bool, error) {
 	}
 	snap, err := f.ring.m.begin(true) // Q1
 	if err != nil {
-		if other && err != ErrBusy {
+		if other && !errors.Is(err, ErrBusy) {
 			return false, errNextRing
 		}
 		if err == ErrNotReady {

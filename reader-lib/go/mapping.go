@@ -279,6 +279,8 @@ func (m *mapping) grown(committed uint64) uint64 {
 // errRetired: another mapping is current by now.
 var errRetired = errors.New("retired")
 
+var errPins = fmt.Errorf("all %d pins of this handle are taken by open snapshots: %w", pinCells, ErrBusy)
+
 // begin pins the newest root. held: by a ring, which holds the mapping, so that it may be retired. Steps:
 // PROTOCOLS.md, Pin and Drop.
 func (m *mapping) begin(held bool) (Snapshot, error) {
@@ -289,7 +291,7 @@ func (m *mapping) begin(held bool) (Snapshot, error) {
 			return Snapshot{}, errRetired
 		}
 		if n = bits.TrailingZeros64(^(taken | retiredBit)); n == 64 {
-			return Snapshot{}, ErrBusy
+			return Snapshot{}, errPins
 		}
 		if m.taken.CompareAndSwap(taken, taken|1<<n) {
 			break
