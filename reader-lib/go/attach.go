@@ -112,6 +112,9 @@ func Attach(options *Options) (*Informer, error) {
 	return inf, nil
 }
 
+// Another is Attach with this handle's options, for more watches or snapshots than one handle has. Close it, too.
+func (inf *Informer) Another() (*Informer, error) { return Attach(&inf.options) }
+
 // Close ends the handle. Open snapshots stay readable until their End; no new ones begin.
 func (inf *Informer) Close() error {
 	inf.shut()

@@ -18,7 +18,7 @@ not_run="
 cache TestResyncCheckPeriod it reads the informer's clock and periods
 cache TestSharedInformerWatchDisruption it sets the informer's clock, and breaks a watch that is informerd's
 cache TestListenerResyncPeriodsDelayed its delay is in a goroutine that is not there
-cache TestSharedInformerHandlerAbuse it has tens of thousands of handlers, and a factory has 64
+cache TestSharedInformerHandlerAbuse it has tens of thousands of handlers, each a queue of informerd's
 dynamicinformer TestWatchListSemanticsSimple its server answers requests that no informer makes here
 metadatainformer TestWatchListSemanticsSimple the same
 "

@@ -36,8 +36,9 @@
 //     OnUpdate may stand for several, and its old object may then be the new one.
 //   - An object that is gone, or has changed, before a handler is told of it is not told of, or as it is then. When the
 //     informer has synced, its handlers have the first 64 objects; when the handler has, all.
-//   - A factory has up to 64 handlers, among which counts each informer with indexes of your own. One more is told of
-//     nothing, and its informer does not sync, until another is removed; the log says so.
+//   - A handler has a queue of informerd's, and so have an informer's indexes of your own. With each 64 the factory is one
+//     more reader of informerd's. After informerd was started without its arena, a store may for a second be older than
+//     the event that one of the later handlers has in hand.
 //   - An OnDelete of which only the key is known has a DeletedFinalStateUnknown with an object that has name,
 //     namespace and UID alone.
 //   - A transform is called each time when an object is made, also for the same state.

@@ -50,8 +50,8 @@ func (r *registration) run(ctx context.Context) {
 	defer close(r.ended)
 	begun := sync.OnceFunc(func() { close(r.begun) })
 	defer begun()
-	watch, err := r.informer.watch(ctx)
-	if watch == nil {
+	watch, err := r.informer.watch()
+	if err != nil {
 		r.informer.complain(err)
 		return
 	}

@@ -23,6 +23,7 @@ import (
 // settings of a factory.
 type settings struct {
 	handle       *informer.Informer
+	watches      *handles
 	socket       string
 	cacheBytes   int
 	kept         *kept
@@ -46,6 +47,7 @@ func newSettings(resync time.Duration, options []Option) (s settings, err error)
 	if s.handle == nil {
 		s.handle, err = informer.Attach(&informer.Options{Socket: s.socket})
 	}
+	s.watches = &handles{all: []*informer.Informer{s.handle}}
 	return s, err
 }
 
@@ -55,7 +57,7 @@ const DefaultCacheBytes = 1 << 20
 // An Option of a factory.
 type Option func(*settings)
 
-// WithHandle has the factory read through a handle of the caller's, who closes it after Shutdown. Another handle is closed
+// WithHandle has the factory read through a handle of the caller's, who closes it after Shutdown. Other handles are closed
 // when the factory, its informers and their stores have been collected: until then, as in client-go, stores can be read.
 func WithHandle(handle *informer.Informer) Option { return func(s *settings) { s.handle = handle } }
 
@@ -195,7 +197,7 @@ func nameOf(gvr schema.GroupVersionResource) string {
 }
 
 func newSharedInformer(h *settings, gvr schema.GroupVersionResource, example runtime.Object) *sharedInformer {
-	s := &sharedInformer{example: example, synced: make(chan struct{}), handlers: map[*registration]bool{}}
+	s := &sharedInformer{example: example, watches: h.watches, synced: make(chan struct{}), handlers: map[*registration]bool{}}
 	var ok bool
 	if s.resync, ok = h.customResync[reflect.TypeOf(example)]; !ok {
 		s.resync = h.resync

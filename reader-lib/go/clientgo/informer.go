@@ -32,6 +32,7 @@ type sharedInformer struct {
 	scope
 	example runtime.Object
 	options informer.WatchOptions
+	watches *handles
 	resync  time.Duration
 	indexes atomic.Pointer[indexes]
 	synced  chan struct{}
@@ -238,22 +239,8 @@ func (s *sharedInformer) metadataOnly() bool {
 	return only
 }
 
-// watch makes a watch, as soon as the handle has room for one more.
-func (s *sharedInformer) watch(ctx context.Context) (*informer.Watch, error) {
-	for said := false; ; said = true {
-		watch, err := s.inf.Watch(s.resource.String(), &s.options)
-		if !errors.Is(err, informer.ErrBusy) {
-			return watch, err
-		}
-		if !said {
-			s.complain(fmt.Errorf("%s: a handler or an index waits: %w", s.resource, err))
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, nil
-		}
-	}
+func (s *sharedInformer) watch() (*informer.Watch, error) {
+	return s.watches.watch(s.resource.String(), &s.options)
 }
 
 // ---- indexes
@@ -304,8 +291,8 @@ func (s *sharedInformer) startIndexes(x *indexes) {
 }
 
 func (s *sharedInformer) keepIndexes(ctx context.Context, x *indexes) {
-	watch, err := s.watch(ctx)
-	if watch == nil {
+	watch, err := s.watch()
+	if err != nil {
 		s.complain(err)
 		return
 	}

@@ -504,6 +504,44 @@ func TestAHandlerThatIsRemovedIsToldNothing(t *testing.T) {
 	}
 }
 
+// A handle has 64 watches.
+func TestManyHandlers(t *testing.T) {
+	client := server(t)
+	pod := create(t, client, nil)
+	defer remove(t, client, pod)
+	handle := attach(t)
+	factory := agent(t, 0, clientgo.WithHandle(handle), clientgo.WithNamespace(pod.Namespace))
+	informer := factory.Core().V1().Pods().Informer()
+	handlers := [140]*listener{}
+	registrations := [len(handlers)]cache.ResourceEventHandlerRegistration{}
+	for i := range handlers {
+		handlers[i] = listen(pod.Name)
+		var err error
+		registrations[i], err = informer.AddEventHandler(handlers[i])
+		must(t, err)
+	}
+	start(t, factory)
+	for i, handler := range handlers {
+		same(t, "added", handler.next(t, "add").new.UID, pod.UID)
+		waitFor(t, registrations[i].HasSynced)
+	}
+	pod = label(t, client, pod, "a", "b")
+	for _, handler := range handlers {
+		same(t, "updated", handler.next(t, "update").new, pod)
+	}
+	if _, err := handle.Watch("pods", nil); err == nil {
+		t.Error("the handle has room")
+	}
+	must(t, informer.RemoveEventHandler(registrations[0]))
+	waitFor(t, func() bool { // of the handlers, none took its place
+		watch, err := handle.Watch("pods", nil)
+		if err == nil {
+			watch.Close()
+		}
+		return err == nil
+	})
+}
+
 func TestAResyncTellsEachObjectAgain(t *testing.T) {
 	client := server(t)
 	factory := agent(t, 0)
