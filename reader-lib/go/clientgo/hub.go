@@ -202,6 +202,7 @@ func newSharedInformer(h *settings, gvr schema.GroupVersionResource, example run
 	if s.resync, ok = h.customResync[reflect.TypeOf(example)]; !ok {
 		s.resync = h.resync
 	}
+	s.often = s.resync
 	var list metav1.ListOptions
 	if h.tweak != nil {
 		h.tweak(&list)

@@ -33,7 +33,7 @@ type sharedInformer struct {
 	example runtime.Object
 	options informer.WatchOptions
 	watches *handles
-	resync  time.Duration
+	resync  time.Duration // of handlers that have no period of their own
 	indexes atomic.Pointer[indexes]
 	synced  chan struct{}
 
@@ -43,6 +43,7 @@ type sharedInformer struct {
 	ctx      context.Context // nil: not started
 	stopped  bool
 	handlers map[*registration]bool
+	often    time.Duration // the shortest period of a handler's resync; 0: there are no resyncs
 	running  sync.WaitGroup
 }
 
@@ -356,20 +357,34 @@ func (s *sharedInformer) AddEventHandlerWithResyncPeriod(handler cache.ResourceE
 
 func (s *sharedInformer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (
 	cache.ResourceEventHandlerRegistration, error) {
-	r := &registration{informer: s, handler: handler, resync: ptr.Deref(options.ResyncPeriod, s.resync),
-		logger: ptr.Deref(options.Logger, klog.Background()), begun: make(chan struct{}), synced: make(chan struct{}),
-		ended: make(chan struct{})}
+	r := &registration{informer: s, handler: handler, logger: ptr.Deref(options.Logger, klog.Background()),
+		begun: make(chan struct{}), synced: make(chan struct{}), ended: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already",
 			handler) // client-go's words
 	}
+	r.resync = s.periodLocked(ptr.Deref(options.ResyncPeriod, s.resync))
 	s.handlers[r] = true
 	if s.ctx != nil {
 		s.start(r)
 	}
 	return r, nil
+}
+
+// periodLocked is client-go's period for a handler that asks for one: at least a second and, once the informer has been
+// started, at least that of the others. Where the informer has none, its handlers have none.
+func (s *sharedInformer) periodLocked(asked time.Duration) time.Duration {
+	if asked <= 0 || s.often <= 0 {
+		return 0
+	}
+	asked = max(asked, time.Second)
+	if s.ctx != nil {
+		return max(asked, s.often)
+	}
+	s.often = min(s.often, asked)
+	return asked
 }
 
 // start with s.mu.

@@ -266,6 +266,28 @@ func TestAStateIsMadeOnceWhileItIsKept(t *testing.T) {
 	}
 }
 
+func TestInformersThatShareKeepValuesUpToOneBound(t *testing.T) {
+	shared, err := clientgo.Share(clientgo.WithSocket(os.Getenv("SOCKET")), clientgo.WithCacheBytes(64<<10))
+	must(t, err)
+	pod := ofServer(t, server(t), "", metav1.ListOptions{})[0]
+	stores := [2]cache.Store{}
+	for i := range stores {
+		informer := clientgo.NewSharedIndexInformer(corev1.SchemeGroupVersion.WithResource("pods"), &corev1.Pod{}, 0, nil, shared)
+		stores[i] = informer.GetStore()
+	}
+	get := func() any {
+		object, _, err := stores[0].Get(pod)
+		must(t, err)
+		return object
+	}
+	first := get()
+	same(t, "kept", get() == first, true)
+	if len(stores[1].List()) == 0 {
+		t.Error("the store is empty")
+	}
+	same(t, "kept after many others", get() == first, false)
+}
+
 func TestAStoreIsReadOnly(t *testing.T) {
 	factory := agent(t, 0)
 	store := factory.Core().V1().Pods().Informer().GetStore()
@@ -532,8 +554,10 @@ func TestManyHandlers(t *testing.T) {
 	if _, err := handle.Watch("pods", nil); err == nil {
 		t.Error("the handle has room")
 	}
-	must(t, informer.RemoveEventHandler(registrations[0]))
-	waitFor(t, func() bool { // of the handlers, none took its place
+	for _, registration := range registrations {
+		must(t, informer.RemoveEventHandler(registration))
+	}
+	waitFor(t, func() bool {
 		watch, err := handle.Watch("pods", nil)
 		if err == nil {
 			watch.Close()
@@ -544,12 +568,13 @@ func TestManyHandlers(t *testing.T) {
 
 func TestAResyncTellsEachObjectAgain(t *testing.T) {
 	client := server(t)
-	factory := agent(t, 0)
+	begin := time.Now()
+	factory := agent(t, time.Hour)
 	informer := factory.Core().V1().Pods().Informer()
-	all, never := listen(""), listen("")
+	all, never, late := listen(""), listen(""), listen("")
 	_, err := informer.AddEventHandlerWithResyncPeriod(all, 300*time.Millisecond)
 	must(t, err)
-	_, err = informer.AddEventHandler(never)
+	_, err = informer.AddEventHandlerWithResyncPeriod(never, 0)
 	must(t, err)
 	start(t, factory)
 	pods := ofServer(t, client, "", metav1.ListOptions{})
@@ -566,7 +591,50 @@ func TestAResyncTellsEachObjectAgain(t *testing.T) {
 		}
 		same(t, "all pods", names(again), names(pods))
 	}
+	if time.Since(begin) < 2*time.Second {
+		t.Error("a period is less than a second")
+	}
 	never.nothing(t)
+	_, err = informer.AddEventHandlerWithResyncPeriod(late, time.Second)
+	must(t, err)
+	for range pods {
+		late.next(t, "add")
+	}
+	late.next(t, "update")
+}
+
+func TestAPeriodOfOneType(t *testing.T) {
+	factory := agent(t, 0, clientgo.WithCustomResyncConfig(map[metav1.Object]time.Duration{&corev1.Pod{}: time.Second}))
+	pod := ofServer(t, server(t), "", metav1.ListOptions{})[0]
+	all := listen(pod.Name)
+	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(all)
+	must(t, err)
+	start(t, factory)
+	all.next(t, "add")
+	all.next(t, "update")
+}
+
+// As in client-go, which resyncs no more often than the informer did when it was started.
+func TestAPeriodThatComesTooLate(t *testing.T) {
+	pods := ofServer(t, server(t), "", metav1.ListOptions{})
+	listeners := [2]*listener{}
+	begin := time.Now()
+	for i, period := range []time.Duration{0, 2 * time.Second} {
+		factory := agent(t, period)
+		informer := factory.Core().V1().Pods().Informer()
+		start(t, factory)
+		listeners[i] = listen("")
+		_, err := informer.AddEventHandlerWithResyncPeriod(listeners[i], time.Second)
+		must(t, err)
+		for range pods {
+			listeners[i].next(t, "add")
+		}
+	}
+	listeners[1].next(t, "update")
+	if time.Since(begin) < 2*time.Second {
+		t.Error("it resyncs more often than the informer")
+	}
+	listeners[0].nothing(t)
 }
 
 func TestAStoreCanBeReadAfterShutdown(t *testing.T) {
@@ -580,6 +648,26 @@ func TestAStoreCanBeReadAfterShutdown(t *testing.T) {
 	if len(store.List()) == 0 {
 		t.Error("the store is empty")
 	}
+}
+
+func TestAFactoryStartsWhatItHasUntilItsShutdown(t *testing.T) {
+	name, err := cache.NewInformerName(fmt.Sprint("informers-", serial))
+	must(t, err)
+	factory := agent(t, 0, clientgo.WithInformerName(name))
+	same(t, "name", factory.InformerName(), name)
+	factory.Core().V1().Pods().Informer()
+	start(t, factory)
+	factory.Core().V1().Nodes().Informer()
+	started := factory.WaitForCacheSync(context_(t).Done())
+	same(t, "synced", started, map[reflect.Type]bool{reflect.TypeFor[*corev1.Pod](): true})
+
+	factory = agent(t, 0, clientgo.WithInformerName(name))
+	factory.Core().V1().Pods().Informer()
+	factory.Shutdown()
+	factory.Start(context_(t).Done())
+	same(t, "started after the end", len(factory.WaitForCacheSync(context_(t).Done())), 0)
+	_, err = cache.NewInformerName(name.Name())
+	must(t, err) // it is free again
 }
 
 func TestAnInformerThatWasStoppedTakesNoHandler(t *testing.T) {
@@ -837,6 +925,11 @@ func TestAResourceThatIsNotCachedDoesNotSync(t *testing.T) {
 		t.Fatal("nobody is told")
 	}
 	same(t, "synced", informer.HasSynced(), false)
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := factory.WaitForCacheSyncWithContext(ended).AsError(); err == nil {
+		t.Error("the factory has synced")
+	}
 	same(t, "objects", informer.GetStore().List(), nil)
 	_, exists, err := informer.GetStore().GetByKey("default/any")
 	must(t, err)
