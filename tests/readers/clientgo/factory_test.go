@@ -98,6 +98,7 @@ func create(t testing.TB, client kubernetes.Interface, edit func(*corev1.Pod)) *
 	}
 	pod, err := client.CoreV1().Pods(pod.Namespace).Create(context_(t), pod, metav1.CreateOptions{})
 	must(t, err)
+	pod.ManagedFields = nil // which informerd drops
 	return pod
 }
 
@@ -116,6 +117,7 @@ func label(t testing.TB, client kubernetes.Interface, pod *corev1.Pod, name, val
 	pod.Labels[name] = value
 	pod, err := client.CoreV1().Pods(pod.Namespace).Update(context_(t), pod, metav1.UpdateOptions{})
 	must(t, err)
+	pod.ManagedFields = nil
 	return pod
 }
 
