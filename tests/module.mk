@@ -13,7 +13,9 @@ endif
 room_program = $(B)/tests/$(subst /,-,$(1))
 UNIT     := $(foreach r,$(ROOMS),$(call room_program,$(r)))
 # what is installed is a plain build, never a sanitizer's
-E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tests/e2e/*.sh)))
+# the longest first
+E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),\
+	$(shell awk '/^. Takes [0-9]+ s/ {print $$3, FILENAME}' tests/e2e/*.sh | sort -k1,1rn -k2 | cut -d' ' -f2))
 PROG_SRC := $(wildcard tests/support/prog/*.c)
 PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
@@ -171,7 +173,7 @@ check: $(UNIT) $(PODS)
 	$(Q)TSAN_OPTIONS="$$TSAN_OPTIONS ignore_noninstrumented_modules=1" sh tests/run.sh $(B) $(UNIT)
 else
 check: all tests $(PODS)
-	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
+	$(Q)sh tests/run.sh $(B) $(E2E) $(UNIT)
 endif
 test: setup-test
 	$(SUBMAKE) check
