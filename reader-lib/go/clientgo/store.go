@@ -28,12 +28,14 @@ type scope struct {
 	*objects
 }
 
-// read calls f with a snapshot of the newest commit; again if it expires meanwhile, so f begins anew each time. Where
-// all pins of the handle are taken by other goroutines, it waits up to 10 s for one.
-func (s *scope) read(f func(snap informer.Snapshot) error) error {
+func (s *scope) read(f func(snap informer.Snapshot) error) error { return Read(s.inf, f) }
+
+// Read calls f with a snapshot of the newest commit; again if it expires meanwhile, so f begins anew each time. Where
+// all pins of the handle are taken by other goroutines, it waits up to 10 s for one. Returns f's error.
+func Read(handle *informer.Informer, f func(snap informer.Snapshot) error) error {
 	const pause, most = 100 * time.Microsecond, 10 * time.Second
 	for waited := time.Duration(0); ; {
-		err := s.inf.View(f)
+		err := handle.View(f)
 		switch {
 		case errors.Is(err, informer.ErrExpired):
 		case errors.Is(err, informer.ErrBusy) && waited < most:

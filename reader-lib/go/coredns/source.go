@@ -140,30 +140,36 @@ func with(index, value string) search {
 	}
 }
 
-// found is what a search gives and fits, by now; nothing after an error.
+// get is the object with this key. Errors are logged.
+func get[T any](k *kind, key string) (t T, ok bool) {
+	value, _, err := k.informer.GetStore().GetByKey(key)
+	if err != nil {
+		log.Errorf("%s: %v", k.resource, err)
+	}
+	t, ok = value.(T)
+	return t, ok
+}
+
+// found is what a search gives and fits, by now. Errors are logged.
 func found[T any](k *kind, where search, fits func(T) bool) (result []T) {
 	if k == nil {
 		return nil
 	}
 	keys, err := k.keys(where)
-	for _, key := range keys {
-		var value any
-		if value, _, err = k.informer.GetStore().GetByKey(key); err != nil {
-			break
-		}
-		if t, ok := value.(T); ok && fits(t) {
-			result = append(result, t)
-		}
-	}
 	if err != nil {
 		log.Errorf("%s: %v", k.resource, err)
-		return nil
+	}
+	for _, key := range keys {
+		if t, ok := get[T](k, key); ok && fits(t) {
+			result = append(result, t)
+		}
 	}
 	return result
 }
 
 func (k *kind) keys(where search) (keys []string, err error) {
-	err = k.handle.View(func(s informer.Snapshot) error {
+	err = clientgo.Read(k.handle, func(s informer.Snapshot) error {
+		keys = nil
 		for o, err := range where(s, k.resource) {
 			if err != nil {
 				return err
@@ -193,12 +199,8 @@ func (d *source) EndpointsList() []*object.Endpoints { return all[*object.Endpoi
 // SvcIndex is the service of NAME.NAMESPACE.
 func (d *source) SvcIndex(key string) []*object.Service {
 	name, namespace, _ := strings.Cut(key, ".")
-	value, _, err := d.services.informer.GetStore().GetByKey(namespace + "/" + name)
-	if service, ok := value.(*object.Service); ok {
+	if service, ok := get[*object.Service](d.services, namespace+"/"+name); ok {
 		return []*object.Service{service}
-	}
-	if err != nil {
-		log.Errorf("%s: %v", d.services.resource, err)
 	}
 	return nil
 }
@@ -239,9 +241,8 @@ func (d *source) EpIndexReverse(ip string) []*object.Endpoints {
 }
 
 func (d *source) GetNamespaceByName(name string) (*object.Namespace, error) {
-	value, _, err := d.namespaces.informer.GetStore().GetByKey(name)
-	if namespace, ok := value.(*object.Namespace); ok || err != nil {
-		return namespace, err
+	if namespace, ok := get[*object.Namespace](d.namespaces, name); ok {
+		return namespace, nil
 	}
 	return nil, fmt.Errorf("there is no namespace %s", name)
 }
@@ -272,7 +273,7 @@ func (s *serial) now(kinds ...*kind) int64 {
 		if k == nil {
 			continue
 		}
-		if err := k.handle.View(func(snapshot informer.Snapshot) error {
+		if err := clientgo.Read(k.handle, func(snapshot informer.Snapshot) error {
 			info, err := snapshot.Info(k.resource)
 			changed = max(changed, info.ChangedSeq)
 			return err

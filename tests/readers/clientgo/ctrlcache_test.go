@@ -694,14 +694,7 @@ func TestCtrlAKindThatIsNotCachedDoesNotSync(t *testing.T) {
 	run(t, mine)
 	informer, err := mine.GetInformer(context_(t), &networkingv1.Ingress{}, cache.BlockUntilSynced(false))
 	must(t, err)
-	select {
-	case err := <-errs:
-		if !strings.Contains(err.Error(), "--resource") {
-			t.Error("it does not say what to do:", err)
-		}
-	case <-time.After(patience):
-		t.Fatal("nobody is told")
-	}
+	saysWhatToDo(t, errs)
 	same(t, "synced", informer.HasSynced(), false)
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()

@@ -908,6 +908,19 @@ func TestATransformAndItsError(t *testing.T) {
 	}
 }
 
+// saysWhatToDo waits for the error of a resource that is not cached.
+func saysWhatToDo(t testing.TB, errs <-chan error) {
+	t.Helper()
+	select {
+	case err := <-errs:
+		if !strings.Contains(err.Error(), "--resource") {
+			t.Error("it does not say what to do:", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("nobody is told")
+	}
+}
+
 func TestAResourceThatIsNotCachedDoesNotSync(t *testing.T) {
 	factory := agent(t, 0)
 	informer := factory.Networking().V1().Ingresses().Informer()
@@ -918,14 +931,7 @@ func TestAResourceThatIsNotCachedDoesNotSync(t *testing.T) {
 	}))
 	ctx, _ := contexts.Load(factory)
 	factory.StartWithContext(ctx.(context.Context))
-	select {
-	case err := <-errs:
-		if !strings.Contains(err.Error(), "--resource") {
-			t.Error("it does not say what to do:", err)
-		}
-	case <-time.After(patience):
-		t.Fatal("nobody is told")
-	}
+	saysWhatToDo(t, errs)
 	same(t, "synced", informer.HasSynced(), false)
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -1080,16 +1086,15 @@ func restart(t testing.TB, anew bool) {
 	}
 }
 
-// But a delete that nobody watched has, as after a relist of client-go's, a state that may not be the last.
-func TestARestartOfInformerdIsNotSeen(t *testing.T) {
-	client := server(t)
-	gone := create(t, client, nil)
+// toldOfAll is an informer of pods, and a handler that was told of each.
+func toldOfAll(t testing.TB, indexers cache.Indexers) (cache.SharedIndexInformer, *listener) {
+	t.Helper()
 	factory := agent(t, 0)
-	pods := factory.Core().V1().Pods()
+	pods := factory.Core().V1().Pods().Informer()
 	all := listen("")
-	registration, err := pods.Informer().AddEventHandler(all)
+	registration, err := pods.AddEventHandler(all)
 	must(t, err)
-	must(t, pods.Informer().AddIndexers(cache.Indexers{"node": byNode}))
+	must(t, pods.AddIndexers(indexers))
 	start(t, factory)
 	if !cache.WaitForCacheSync(context_(t).Done(), registration.HasSynced) {
 		t.Fatal("the handler does not sync")
@@ -1097,6 +1102,14 @@ func TestARestartOfInformerdIsNotSeen(t *testing.T) {
 	for range len(all.ch) {
 		all.next(t, "add")
 	}
+	return pods, all
+}
+
+// But a delete that nobody watched has, as after a relist of client-go's, a state that may not be the last.
+func TestARestartOfInformerdIsNotSeen(t *testing.T) {
+	client := server(t)
+	gone := create(t, client, nil)
+	pods, all := toldOfAll(t, cache.Indexers{"node": byNode})
 	must(t, os.WriteFile(os.Getenv("RESTART")+".without", []byte(gone.Name), 0o600))
 	restart(t, false)
 	unseen := all.next(t, "delete")
@@ -1104,7 +1117,7 @@ func TestARestartOfInformerdIsNotSeen(t *testing.T) {
 	same(t, "state unknown", unseen.tomb, true)
 	pod := create(t, client, func(pod *corev1.Pod) { pod.Spec.NodeName = "node-of-restart" })
 	same(t, "added", all.next(t, "add").new, pod)
-	on, err := pods.Informer().GetIndexer().ByIndex("node", "node-of-restart")
+	on, err := pods.GetIndexer().ByIndex("node", "node-of-restart")
 	must(t, err)
 	same(t, "in the index", len(on), 1)
 	remove(t, client, pod)
@@ -1116,18 +1129,7 @@ func TestARestartOfInformerdIsNotSeen(t *testing.T) {
 func TestAnArenaThatIsMadeAnew(t *testing.T) {
 	client := server(t)
 	gone := create(t, client, nil)
-	factory := agent(t, 0)
-	pods := factory.Core().V1().Pods()
-	all := listen("")
-	registration, err := pods.Informer().AddEventHandler(all)
-	must(t, err)
-	start(t, factory)
-	if !cache.WaitForCacheSync(context_(t).Done(), registration.HasSynced) {
-		t.Fatal("the handler does not sync")
-	}
-	for range len(all.ch) {
-		all.next(t, "add")
-	}
+	_, all := toldOfAll(t, nil)
 	must(t, os.WriteFile(os.Getenv("RESTART")+".without", []byte(gone.Name), 0o600))
 	restart(t, true)
 	pod := create(t, client, nil)
